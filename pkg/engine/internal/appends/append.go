@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -23,7 +23,7 @@ import (
 func (as *Service) Append(ctx context.Context, r AppendRequest) (result *AppendResult, err error) {
 	err = as.WithSuccessors(ctx, r, false, func(r AppendRequest) error {
 		a := as.begin(r, false)
-		defer a.Close(ctx)
+		defer a.close(ctx)
 		err := as.Txn.Do(ctx, r.Key, func() error { return a.tryOnce(ctx) })
 		result = a.result
 		return err
@@ -35,28 +35,23 @@ func (as *Service) Append(ctx context.Context, r AppendRequest) (result *AppendR
 type attempt struct {
 	service *Service
 	request AppendRequest
-	fresh   conversation.ID               // the incarnation of the conversation, should the append create it
-	dry     bool                          // stages nothing
+	staging staging
 	after   uint64                        // the version of the deleted conversation that this one replaces; 0 if there is none
 	former  *conversations.FormerRequests // the requests of that one that must be remembered
 
-	guessed   bool // the guess was made: only the first try may do without a read
-	weighed   bool
-	given     []givenSettings // by message
-	resolved  bool
-	policies  expiry.Policies         // the namespace's, when they were resolved
-	policy    conversation.Expiration // the conversation's, for results
-	inForce   conversation.Policy
-	stagedFor conversation.ID // the incarnation under which large contents are staged
-	staged    []conversation.Message
-	uploads   []conversation.ID
-	mayStand  bool // a commit refers to the uploads, or may
-	cited     *citationPlan
-	embedded  map[blockAt]conversation.Part       // what the view shows for texts that hold base64 bytes
-	shown     map[string]*conversation.ContentRef // large contents of embedded that are staged
-	found     *foundHistory                       // what the last plan found of a whole list; nil for no list
-	handles   map[blockAt]conversation.ID         // see citationPlan
-	result    *AppendResult
+	guessed  bool // the guess was made: only the first try may do without a read
+	weighed  bool
+	given    []givenSettings // by message
+	resolved bool
+	policies expiry.Policies         // the namespace's, when they were resolved
+	policy   conversation.Expiration // the conversation's, for results
+	inForce  conversation.Policy
+	mayStand bool // a commit refers to the uploads, or may
+	cited    *citationPlan
+	embedded map[blockAt]conversation.Part // what the view shows for texts that hold base64 bytes
+	found    *foundHistory                 // what the last plan found of a whole list; nil for no list
+	handles  map[blockAt]conversation.ID   // see citationPlan
+	result   *AppendResult
 }
 
 // tryOnce tries once. An outcome that rests on a guess is final if its commit stands or may stand. After any other outcome, the
@@ -80,7 +75,7 @@ func (a *attempt) tryOnce(ctx context.Context) error {
 
 // startOver drops what was derived from a wrong guess: the counter, the calls and the policy may be different.
 func (a *attempt) startOver(ctx context.Context) {
-	a.discard(ctx)
+	a.staging.discard(ctx)
 	a.weighed, a.resolved = false, false
 	for i, given := range a.given {
 		m := &a.request.Messages[i]
@@ -142,15 +137,10 @@ func (a *attempt) planAll(ctx context.Context, snap *store.Snapshot) (*store.Cha
 	if a.request.History != nil {
 		return a.planHistory(ctx, snap)
 	}
-	if a.isEmpty(&snap.Head) {
-		return nil, a.expected(snap.Head.Messages)
+	if a.request.isEmpty(&snap.Head) {
+		return nil, a.request.expected(snap.Head.Messages)
 	}
 	return a.plan(ctx, snap)
-}
-
-// isEmpty reports whether there is nothing to record: no message, and no usage report for a build.
-func (a *attempt) isEmpty(head *store.Head) bool {
-	return len(a.request.Messages) == 0 && (a.request.Usage == nil || head.ManifestSeq == 0)
 }
 
 // committed tells the memory what a commit changed.
@@ -170,20 +160,21 @@ func (a *attempt) outcome(c *store.Change, revision int64) *AppendResult {
 	r.Events = append(conversation.EventsOf(before), r.Events...)
 	r.History = a.found.result()
 	r.Calls = openCalls(c.Messages, a.inForce.RecallTools())
-	a.inlineArguments(r.Calls, c.Head.Messages-int32(len(c.Messages)))
+	inlineArguments(r.Calls, c.Head.Messages-int32(len(c.Messages)), a.staging.messages, a.request.Messages)
 	return r
 }
 
-// inlineArguments replaces stored arguments of calls, which refer to chunks, by the inline arguments of the request.
-func (a *attempt) inlineArguments(calls []OpenCall, first int32) {
+// inlineArguments replaces stored arguments of calls, which refer to chunks, by the inline arguments of the request. The messages are the same
+// in staged and in given, and get indexes from first on.
+func inlineArguments(calls []OpenCall, first int32, staged, given []conversation.Message) {
 	for i := range calls {
 		if calls[i].Call.Arguments.Ref == nil {
 			continue
 		}
 		at := calls[i].Message - first
-		for p := range a.staged[at].Parts {
-			if c := a.staged[at].Parts[p].Call; c != nil && c.Ordinal == calls[i].Call.Ordinal {
-				calls[i].Call.Arguments = a.request.Messages[at].Parts[p].Call.Arguments
+		for p := range staged[at].Parts {
+			if c := staged[at].Parts[p].Call; c != nil && c.Ordinal == calls[i].Call.Ordinal {
+				calls[i].Call.Arguments = given[at].Parts[p].Call.Arguments
 			}
 		}
 	}
@@ -191,7 +182,7 @@ func (a *attempt) inlineArguments(calls []OpenCall, first int32) {
 
 // whole returns the messages as recorded, with their contents inline.
 func (a *attempt) whole() []conversation.Message {
-	out := slices.Clone(a.staged)
+	out := slices.Clone(a.staging.messages)
 	for i := range out {
 		out[i].Parts = a.request.Messages[i].Parts
 		expiry.ShowInForce(&out[i], a.policy)
@@ -236,7 +227,7 @@ func (a *attempt) read(ctx context.Context) (*store.Snapshot, error) {
 
 // newConversation makes up a snapshot of a conversation that is not stored yet: its version is 0.
 func (a *attempt) newConversation(ctx context.Context) *store.Snapshot {
-	head := txn.NewHead(a.fresh, a.service.Txn.Now())
+	head := txn.NewHead(a.staging.fresh, a.service.Txn.Now())
 	head.Former = a.former.Until()
 	head.NextDue = head.Former
 	info := a.request.Begins
@@ -250,7 +241,7 @@ func (a *attempt) newConversation(ctx context.Context) *store.Snapshot {
 // plan decides the places of the messages, and the head after them.
 func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
 	head := snap.Head
-	if err := a.expected(head.Messages); err != nil {
+	if err := a.request.expected(head.Messages); err != nil {
 		return nil, err
 	}
 	if err := a.weigh(ctx, snap.Info); err != nil {
@@ -270,15 +261,15 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 	if err := a.findCited(ctx, snap); err != nil {
 		return nil, err
 	}
-	if err := a.stage(ctx, head.Incarnation); err != nil {
+	if err := a.staging.stage(ctx, head.Incarnation, a.request.Messages, a.cited); err != nil {
 		return nil, err
 	}
-	for i := range a.staged {
+	for i := range a.staging.messages {
 		if err := a.place(&c.Head, i, now); err != nil {
 			return nil, err
 		}
 	}
-	c.Messages, c.Uploads = a.staged, a.uploads
+	c.Messages, c.Uploads = a.staging.messages, a.staging.uploads
 	txn.AddBytes(&c.Head, txn.GivenBytes(c))
 	if err := a.service.scheduleErasures(ctx, a.request.Key, c); err != nil {
 		return nil, err
@@ -290,7 +281,7 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 		return nil, err
 	}
 	a.former.AddTo(c)
-	a.keepUsage(c)
+	keepUsage(c, a.request.Usage)
 	policy := snap.Info.Policy.Or(a.service.Defaults)
 	txn.RenewTTL(&c.Head, policy, now)
 	a.inForce = policy
@@ -302,23 +293,13 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 }
 
 // keepUsage stores what the provider reported for the last build until the next build counts it.
-func (a *attempt) keepUsage(c *store.Change) {
-	if u := a.request.Usage; u != nil && c.Head.ManifestSeq > 0 && u.Context() > 0 {
+func keepUsage(c *store.Change, u *provider.Usage) {
+	if u != nil && c.Head.ManifestSeq > 0 && u.Context() > 0 {
 		if c.Slots == nil {
 			c.Slots = make(map[string][]byte)
 		}
 		c.Slots[view.KeptUsageSlot] = view.KeepUsage(c.Head.ManifestSeq, *u)
 	}
-}
-
-func (a *attempt) expected(index int32) error {
-	if want := a.request.ExpectedIndex; want != nil && *want != index {
-		return conversation.Errorf(conversation.IndexMismatch, "the message would get index %d, not %d", index, *want)
-	}
-	if int64(index)+int64(len(a.request.Messages)) > math.MaxInt32 {
-		return conversation.Errorf(conversation.LimitExceeded, "a conversation holds at most %d messages", math.MaxInt32)
-	}
-	return nil
 }
 
 // weigh counts the messages once, on the first try: a conversation's counter never changes.
@@ -344,7 +325,7 @@ func (a *attempt) weigh(ctx context.Context, info *store.Info) error {
 
 // place gives a message its index, and updates the head for it.
 func (a *attempt) place(head *store.Head, i int, now time.Time) error {
-	m := &a.staged[i]
+	m := &a.staging.messages[i]
 	m.Index = head.Messages
 	m.CreateTime, m.TurnAdded, m.Commit = now, head.Turn, head.Version
 	m.RequestID = a.request.Request.ID
@@ -352,10 +333,10 @@ func (a *attempt) place(head *store.Head, i int, now time.Time) error {
 		m.ID = "m" + strconv.Itoa(int(m.Index))
 	}
 	pair := placement.Pair
-	if a.isCut(i) {
+	if a.found.isCut(i) {
 		pair = placement.PairCut
 	}
-	if err := pair(head, m, a.field(i)); err != nil {
+	if err := pair(head, m, a.request.field(i)); err != nil {
 		return err
 	}
 	if err := placement.Admit(head, m); err != nil {
@@ -364,15 +345,4 @@ func (a *attempt) place(head *store.Head, i int, now time.Time) error {
 	head.Messages++
 	head.Tokens += int64(m.Tokens)
 	return nil
-}
-
-// field is the path of a message in its request, for error messages.
-func (a *attempt) field(i int) string {
-	if a.request.Fields != nil {
-		return a.request.Fields[i]
-	}
-	if a.request.Request.RPC == "AppendMessage" {
-		return "message"
-	}
-	return "items[" + strconv.Itoa(i) + "].message"
 }

@@ -64,7 +64,7 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 		service: a.service, counter: placement.Scale{Counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
 		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(), ids: a.handles,
 	}
-	calls, err := placement.AnswersOf(&snap.Head, a.request.Messages, a.field, a.isCut)
+	calls, err := placement.AnswersOf(&snap.Head, a.request.Messages, a.request.field, a.found.isCut)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 	if a.embedded, err = a.findEmbedded(ctx, r, snap.Head.Messages, c.counter); err != nil {
 		return err
 	}
-	a.findParts(c, r, p)
-	a.cited = c
+	rule := citationRule{policy: p, policies: a.policies, tools: a.service.Tools}
+	c.parts, a.cited = rule.findParts(a.request.Messages, r, a.embedded), c
 	if err := a.noteRecalled(ctx, snap); err != nil || len(c.parts) == 0 {
 		return err
 	}
@@ -87,25 +87,35 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 	return c.findShares()
 }
 
-func (a *attempt) findParts(c *citationPlan, r *recallDetection, p conversation.CitationsPolicy) {
-	for i := range a.request.Messages {
-		for j := range a.request.Messages[i].Parts {
-			if x, ok := a.citable(r, blockAt{i, j}, p); ok {
-				c.parts = append(c.parts, x)
+// citationRule decides which parts are cited.
+type citationRule struct {
+	policy   conversation.CitationsPolicy         // the conversation's
+	policies expiry.Policies                      // the namespace's
+	tools    map[string]conversation.ActionPolicy // the server's
+}
+
+// findParts finds the parts of messages that are cited. embedded is what the view shows for texts that hold base64 bytes.
+func (c *citationRule) findParts(messages []conversation.Message, r *recallDetection, embedded map[blockAt]conversation.Part) (out []citedPart) {
+	for i := range messages {
+		for j := range messages[i].Parts {
+			at := blockAt{i, j}
+			if x, ok := c.citable(&messages[i], at, r, embedded[at]); ok {
+				out = append(out, x)
 			}
 		}
 	}
+	return out
 }
 
-// citable reports whether a part is cited: a long tool result that was not recalled, or a long text of an action (behaviour §9).
-func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.CitationsPolicy) (citedPart, bool) {
-	m := &a.request.Messages[at.message]
+// citable reports whether a part is cited: a long tool result that was not recalled, or a long text of an action (behaviour §9). shown is what
+// the view shows for it if it holds base64 bytes, and else the zero part.
+func (c *citationRule) citable(m *conversation.Message, at blockAt, r *recallDetection, shown conversation.Part) (citedPart, bool) {
 	p := &m.Parts[at.part]
 	x := citedPart{blockAt: at, call: -1}
 	if p.Kind == conversation.PartToolResult {
 		x.tool = r.calls.Tool(p.Result)
 	}
-	threshold, on := a.threshold(m, p, x.tool, policy)
+	threshold, on := c.threshold(m, p, x.tool)
 	switch {
 	case !on || m.Pinned || p.Plugin != "" || r.neverCites(at):
 		return x, false
@@ -119,29 +129,29 @@ func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.Ci
 		x.text, x.whole = p.Text.Inline, &p.Text
 	}
 	x.words = x.text
-	if shown, ok := a.embedded[at]; ok {
+	if shown.Kind == p.Kind {
 		x.shown, x.words = shown, wordsOf(&shown)
 	}
 	if len(x.words) <= threshold || utf8.RuneCountInString(x.words) <= threshold {
 		return x, false
 	}
 	x.sum = sha256.Sum256([]byte(x.text))
-	if c, ok := r.calls[p.Result]; ok {
-		x.call, x.args, x.ordinal = c.Message, c.Arguments, c.Ordinal
+	if call, ok := r.calls[p.Result]; ok {
+		x.call, x.args, x.ordinal = call.Message, call.Arguments, call.Ordinal
 	}
 	return x, true
 }
 
 // threshold returns the number of characters from which a part is cited, and whether it is cited at all. Action policies come before
 // the conversation's policy.
-func (a *attempt) threshold(m *conversation.Message, p *conversation.Part, tool string, policy conversation.CitationsPolicy) (int, bool) {
-	o := expiry.Origin{Actions: m.Actions, Tool: tool, Server: a.service.Tools[tool]}
+func (c *citationRule) threshold(m *conversation.Message, p *conversation.Part, tool string) (int, bool) {
+	o := expiry.Origin{Actions: m.Actions, Tool: tool, Server: c.tools[tool]}
 	if p.Result != nil && len(p.Result.Actions) > 0 {
 		o.Actions = p.Result.Actions
 	}
-	own := o.Citing(a.policies)
-	chars := conversation.ValueOr(own.ThresholdChars, conversation.ValueOr(policy.ThresholdChars, conversation.DefaultThresholdChars))
-	return int(chars), conversation.ValueOr(own.On, conversation.ValueOr(policy.On, false))
+	own := o.Citing(c.policies)
+	chars := conversation.ValueOr(own.ThresholdChars, conversation.ValueOr(c.policy.ThresholdChars, conversation.DefaultThresholdChars))
+	return int(chars), conversation.ValueOr(own.On, conversation.ValueOr(c.policy.On, false))
 }
 
 // read reads the slots and the calls needed for citing.
@@ -227,7 +237,7 @@ func (a *attempt) cite(ctx context.Context, c *store.Change) error {
 }
 
 func (a *attempt) citeOne(ctx context.Context, c *store.Change, x *citedPart, now time.Time) error {
-	m, slots := &a.staged[x.message], a.cited.slots
+	m, slots := &a.staging.messages[x.message], a.cited.slots
 	x.record.Accessed = now.UnixMilli()
 	if r := m.Parts[x.part].Result; r != nil { // the ordinal of the call it answers is known now that the message has its place
 		x.shown.Result.Ordinal = r.Ordinal
@@ -250,7 +260,7 @@ func (a *attempt) citeOne(ctx context.Context, c *store.Change, x *citedPart, no
 	}
 	if _, embedded := a.embedded[x.blockAt]; embedded { // shown holds images that no message has
 		var err error
-		if x.shown, err = a.stageShown(ctx, x.shown); err != nil {
+		if x.shown, err = a.staging.stageShown(ctx, x.shown); err != nil {
 			return err
 		}
 	}
@@ -340,7 +350,7 @@ func (as *Service) enteringEdits(ctx context.Context, key store.Key, of *store.S
 
 // noteRecalled adds to source records which of the new messages hold text recalled from them.
 func (a *attempt) noteRecalled(ctx context.Context, snap *store.Snapshot) error {
-	recalled := a.recalled()
+	recalled := recalledIn(a.request.Messages)
 	if len(recalled) == 0 || snap.Head.Version == 0 {
 		return nil
 	}
@@ -373,12 +383,12 @@ func (a *attempt) noteRecalled(ctx context.Context, snap *store.Snapshot) error 
 	return nil
 }
 
-// recalled maps each content that results of the request were recalled from to the first such message.
-func (a *attempt) recalled() map[string]int {
+// recalledIn maps each content that results of messages were recalled from to the first such message.
+func recalledIn(messages []conversation.Message) map[string]int {
 	out := map[string]int{}
-	for i := range a.request.Messages {
-		for j := range a.request.Messages[i].Parts {
-			r := a.request.Messages[i].Parts[j].Result
+	for i := range messages {
+		for j := range messages[i].Parts {
+			r := messages[i].Parts[j].Result
 			if r == nil || r.Recalled == nil {
 				continue
 			}

@@ -123,8 +123,8 @@ func (a *attempt) replaceBytes(ctx context.Context, c *store.Change) error {
 	for _, x := range a.cited.parts {
 		delete(a.embedded, x.blockAt)
 	}
-	for i := range a.staged {
-		m := &a.staged[i]
+	for i := range a.staging.messages {
+		m := &a.staging.messages[i]
 		e := conversation.Edit{Kind: conversation.EditParts, Range: conversation.Range{First: m.Index, End: m.Index + 1}, Reason: conversation.ReasonBytesReplaced}
 		for j := range m.Parts {
 			shown, ok := a.embedded[blockAt{i, j}]
@@ -134,7 +134,7 @@ func (a *attempt) replaceBytes(ctx context.Context, c *store.Change) error {
 			if r := m.Parts[j].Result; r != nil { // the ordinal of the call it answers is known now that the message has its place
 				shown.Result.Ordinal = r.Ordinal
 			}
-			shown, err := a.stageShown(ctx, shown)
+			shown, err := a.staging.stageShown(ctx, shown)
 			if err != nil {
 				return err
 			}
@@ -145,32 +145,32 @@ func (a *attempt) replaceBytes(ctx context.Context, c *store.Change) error {
 			txn.AddEdit(c, e)
 		}
 	}
-	c.Uploads = a.uploads
+	c.Uploads = a.staging.uploads
 	return nil
 }
 
 // stageShown moves large contents of what is shown into chunks. Chunks staged by an earlier try are used again.
-func (a *attempt) stageShown(ctx context.Context, shown conversation.Part) (conversation.Part, error) {
+func (s *staging) stageShown(ctx context.Context, shown conversation.Part) (conversation.Part, error) {
 	parts := []conversation.Part{shown}
-	if a.dry || !contents.Large(parts) {
+	if s.dry || !contents.Large(parts) {
 		return shown, nil
 	}
 	parts = conversation.CloneParts(parts)
 	for _, c := range conversation.Contents(parts) {
-		if ref, ok := a.shown[c.Inline]; ok {
+		if ref, ok := s.shown[c.Inline]; ok {
 			*c = conversation.Content{Ref: ref}
 		}
 	}
 	before := conversation.CloneParts(parts)
-	uploads, err := a.service.Blobs.StageParts(ctx, a.request.Key, a.stagedFor, parts)
-	a.uploads = append(a.uploads, uploads...)
+	uploads, err := s.service.Blobs.StageParts(ctx, s.key, s.incarnation, parts)
+	s.uploads = append(s.uploads, uploads...)
 	after := conversation.Contents(parts)
 	for i, c := range conversation.Contents(before) {
 		if ref := after[i].Ref; ref != nil && c.Ref == nil {
-			if a.shown == nil {
-				a.shown = map[string]*conversation.ContentRef{}
+			if s.shown == nil {
+				s.shown = map[string]*conversation.ContentRef{}
 			}
-			a.shown[c.Inline] = ref
+			s.shown[c.Inline] = ref
 		}
 	}
 	return parts[0], err

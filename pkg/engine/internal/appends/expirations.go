@@ -21,10 +21,10 @@ func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Inf
 	if err != nil {
 		return err
 	}
-	if err := a.service.Catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
+	if err := a.service.Catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.request.prompts()...); err != nil {
 		return err
 	}
-	calls, err := placement.AnswersOf(head, a.request.Messages, a.field, a.isCut)
+	calls, err := placement.AnswersOf(head, a.request.Messages, a.request.field, a.found.isCut)
 	if err != nil {
 		return err
 	}
@@ -111,24 +111,24 @@ func (r *resolver) resolve(m *conversation.Message, override *conversation.Expir
 	}
 }
 
-// promptsOf lists the prompts that an append names.
-func (a *attempt) promptsOf() []catalogue.PromptName {
+// prompts lists the prompts that an append names.
+func (r *AppendRequest) prompts() []catalogue.PromptName {
 	var out []catalogue.PromptName
 	add := func(field string, e *conversation.Expiration) {
 		if e != nil && e.CompactPromptID != "" {
 			out = append(out, catalogue.PromptName{Field: field + ".compact_prompt_id", ID: e.CompactPromptID})
 		}
 	}
-	for i := range a.request.Messages {
-		m, field := &a.request.Messages[i], a.field(i)
+	for i := range r.Messages {
+		m, field := &r.Messages[i], r.field(i)
 		add(field+".expiration", m.Expiration)
 		for p := range m.Parts {
-			if r := m.Parts[p].Result; r != nil {
-				add(field+".parts["+strconv.Itoa(p)+"].tool_result.expiration", r.Expiration)
+			if t := m.Parts[p].Result; t != nil {
+				add(field+".parts["+strconv.Itoa(p)+"].tool_result.expiration", t.Expiration)
 			}
 		}
-		if a.request.Extras != nil && a.request.Extras[i].Override != nil {
-			add(strings.TrimSuffix(field, "message")+"expiration_override", &a.request.Extras[i].Override.Expiration)
+		if r.Extras != nil && r.Extras[i].Override != nil {
+			add(strings.TrimSuffix(field, "message")+"expiration_override", &r.Extras[i].Override.Expiration)
 		}
 	}
 	return out

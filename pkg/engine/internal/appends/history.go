@@ -89,7 +89,7 @@ func (f *foundHistory) result() *HistoryResult {
 }
 
 // isCut reports whether a result of message i may lack its call because the front of the list was cut off.
-func (a *attempt) isCut(i int) bool { return a.found != nil && i < a.found.cut }
+func (f *foundHistory) isCut(i int) bool { return f != nil && i < f.cut }
 
 // beforeAssistant counts the messages to append that come before the first assistant message. It is only meaningful for a list that was
 // sent from its beginning.
@@ -130,8 +130,8 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	a.request.Messages, a.request.Fields = found.Messages, fieldsOf(found.Elements)
 	a.request.Extras = slices.Repeat([]AppendExtra{{Override: h.Override}}, len(found.Messages))
 	a.found.places = found.Places(snap.Head.Messages)
-	if len(found.Messages) == 0 && !found.Changes() && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
-		return nil, a.expected(snap.Head.Messages)
+	if len(found.Messages) == 0 && !found.Changes() && a.request.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
+		return nil, a.request.expected(snap.Head.Messages)
 	}
 	first, err := a.rewindFor(ctx, snap)
 	if err == nil {

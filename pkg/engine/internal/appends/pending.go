@@ -12,33 +12,39 @@ import (
 
 // Pending is an append that its caller commits as part of a larger change. It must be closed.
 type Pending struct {
-	attempt
-	change *store.Change // the change of the last plan; nil if there is nothing to commit
+	attempt *attempt
+	change  *store.Change // the change of the last plan; nil if there is nothing to commit
 }
 
 // Begin begins an append that its caller commits. A dry one stages nothing and must not be committed.
 func (as *Service) Begin(r AppendRequest, dry bool) *Pending {
-	return &Pending{attempt: *as.begin(r, dry)}
+	return &Pending{attempt: as.begin(r, dry)}
 }
 
 func (as *Service) begin(r AppendRequest, dry bool) *attempt {
-	a := &attempt{service: as, request: r, fresh: as.IDs(), dry: dry, former: &conversations.FormerRequests{}, handles: map[blockAt]conversation.ID{}}
+	a := &attempt{
+		service: as, request: r, staging: staging{service: as, key: r.Key, fresh: as.IDs(), dry: dry},
+		former: &conversations.FormerRequests{}, handles: map[blockAt]conversation.ID{},
+	}
 	for i := range r.Extras {
 		r.Messages[i].Parts = retention.Layout(r.Messages[i].Parts, r.Extras[i].Additions)
 	}
 	return a
 }
 
-// Close discards what was staged unless a commit may refer to it.
-func (a *attempt) Close(ctx context.Context) {
+// close discards what was staged unless a commit may refer to it.
+func (a *attempt) close(ctx context.Context) {
 	if !a.mayStand {
-		a.discard(ctx)
+		a.staging.discard(ctx)
 	}
 }
 
+// Close discards what was staged unless a commit may refer to it.
+func (p *Pending) Close(ctx context.Context) { p.attempt.close(ctx) }
+
 // Open returns the head of the conversation that the append will create. If the conversation exists by now, that is a conflict.
 func (p *Pending) Open(ctx context.Context) (*store.Snapshot, error) {
-	snap, err := p.read(ctx)
+	snap, err := p.attempt.read(ctx)
 	if err == nil && snap.Head.Version > 0 {
 		err = store.ErrConflict
 	}
@@ -47,41 +53,41 @@ func (p *Pending) Open(ctx context.Context) (*store.Snapshot, error) {
 
 // CheckFormer refuses the retry of a request from before the conversation began anew.
 func (p *Pending) CheckFormer(ctx context.Context, head *store.Head) error {
-	p.after, p.former = 0, &conversations.FormerRequests{}
-	return p.service.Conversations.CheckFormer(ctx, p.request.Key, head, conversations.AppendRequests, p.request.Request.ID)
+	p.attempt.after, p.attempt.former = 0, &conversations.FormerRequests{}
+	return p.attempt.service.Conversations.CheckFormer(ctx, p.attempt.request.Key, head, conversations.AppendRequests, p.attempt.request.Request.ID)
 }
 
 // Plan decides where the messages go. It may be called again with another snapshot, which replaces the earlier plan. The change is nil if
 // there is nothing to record.
 func (p *Pending) Plan(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
 	var err error
-	p.change, err = p.planAll(ctx, snap)
+	p.change, err = p.attempt.planAll(ctx, snap)
 	return p.change, err
 }
 
 // System returns the system prompt of a whole list, without the part that is already at the start of the record; empty for none.
 func (p *Pending) System(ctx context.Context, snap *store.Snapshot) (string, error) {
-	if p.request.History == nil {
+	if p.attempt.request.History == nil {
 		return "", nil
 	}
-	return p.service.histories.System(ctx, p.request.Key, snap, p.request.History.Input)
+	return p.attempt.service.histories.System(ctx, p.attempt.request.Key, snap, p.attempt.request.History.Input)
 }
 
 // LacksSystem reports whether the leading elements that the caller left out held a system prompt that is not on record.
-func (p *Pending) LacksSystem() bool { return p.found != nil && p.found.LacksSystem }
+func (p *Pending) LacksSystem() bool { return p.attempt.found != nil && p.attempt.found.LacksSystem }
 
 // Texts are the staged contents, by id. The store does not return them before the commit.
 func (p *Pending) Texts() map[conversation.ID]string {
 	out := map[conversation.ID]string{}
-	for i := range p.staged {
-		whole := conversation.Contents(p.request.Messages[i].Parts)
-		for at, c := range conversation.Contents(p.staged[i].Parts) {
+	for i := range p.attempt.staging.messages {
+		whole := conversation.Contents(p.attempt.request.Messages[i].Parts)
+		for at, c := range conversation.Contents(p.attempt.staging.messages[i].Parts) {
 			if c.Ref != nil {
 				out[c.Ref.ID] = whole[at].Inline
 			}
 		}
 	}
-	for text, ref := range p.shown {
+	for text, ref := range p.attempt.staging.shown {
 		out[ref.ID] = text
 	}
 	return out
@@ -90,23 +96,23 @@ func (p *Pending) Texts() map[conversation.ID]string {
 // Result is the outcome of the last plan. revision is the one that the commit makes.
 func (p *Pending) Result(revision int64) *AppendResult {
 	if p.change == nil {
-		return &AppendResult{Revision: revision, History: p.found.result()}
+		return &AppendResult{Revision: revision, History: p.attempt.found.result()}
 	}
-	return p.outcome(p.change, revision)
+	return p.attempt.outcome(p.change, revision)
 }
 
 // Committed is told the outcome of the commit.
 func (p *Pending) Committed(err error) {
-	p.mayStand = p.mayStand || txn.MayStand(err)
+	p.attempt.mayStand = p.attempt.mayStand || txn.MayStand(err)
 	if err == nil && p.change != nil {
-		p.committed(p.change)
+		p.attempt.committed(p.change)
 	}
 }
 
 // MayStand reports whether the messages are on record, or may be.
-func (p *Pending) MayStand() bool { return p.mayStand }
+func (p *Pending) MayStand() bool { return p.attempt.mayStand }
 
 // Repeat answers a retry with the first outcome.
 func (p *Pending) Repeat(ctx context.Context, o *store.Outcome) (*AppendResult, error) {
-	return p.repeat(ctx, o, false)
+	return p.attempt.repeat(ctx, o, false)
 }

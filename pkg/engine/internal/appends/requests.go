@@ -1,6 +1,9 @@
 package appends
 
 import (
+	"math"
+	"strconv"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -27,6 +30,33 @@ type AppendRequest struct {
 	Begins *store.Info
 	// Variants asks for the display and persistent variants of the messages.
 	Variants bool
+}
+
+// isEmpty reports whether there is nothing to record: no message, and no usage report for a build.
+func (r *AppendRequest) isEmpty(head *store.Head) bool {
+	return len(r.Messages) == 0 && (r.Usage == nil || head.ManifestSeq == 0)
+}
+
+// expected checks that the first message gets the index that the caller expects.
+func (r *AppendRequest) expected(index int32) error {
+	if want := r.ExpectedIndex; want != nil && *want != index {
+		return conversation.Errorf(conversation.IndexMismatch, "the message would get index %d, not %d", index, *want)
+	}
+	if int64(index)+int64(len(r.Messages)) > math.MaxInt32 {
+		return conversation.Errorf(conversation.LimitExceeded, "a conversation holds at most %d messages", math.MaxInt32)
+	}
+	return nil
+}
+
+// field is the path of a message in its request, for error messages.
+func (r *AppendRequest) field(i int) string {
+	if r.Fields != nil {
+		return r.Fields[i]
+	}
+	if r.Request.RPC == "AppendMessage" {
+		return "message"
+	}
+	return "items[" + strconv.Itoa(i) + "].message"
 }
 
 // AppendExtra belongs to one message.

@@ -171,7 +171,7 @@ func (b *Service) input(w *view.Loaded, r *plan.Request) (in *plan.Input, err er
 
 // lastUsage learns from what the provider reported for the previous build, or for the one that an answer since was reported with.
 func (b *Service) lastUsage(ctx context.Context, w *view.Loaded, r *plan.Request) (*conversation.Manifest, error) {
-	of, u, err := w.KeptUsage()
+	of, u, err := w.Slots.KeptUsage()
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ func (b *Service) keepWarm(d *plan.Decided, c *store.Change, a *provider.Assembl
 	w, cache := d.Given.Loaded, d.Given.Cache()
 	w.ApplyCommit(c, d.View)
 	cache.Assembly, cache.Manifest, cache.Units = a, manifest, d.Composed.Used
-	if known, err := w.BudgetWindows(); err == nil {
+	if known, err := w.Slots.BudgetWindows(); err == nil {
 		w.Trim(known.Earliest(d.Composed.Window.Start), d.Given.NeededRanges(d.Composed.Window))
 		b.Views.Cache.Put(w)
 	}

@@ -80,7 +80,7 @@ func (c *compactCall) given(ctx context.Context, w *view.Loaded) (*pass.Given, e
 			build.Format, build.Model = m.Format, m.Model
 		}
 	}
-	known, err := w.BudgetWindows()
+	known, err := w.Slots.BudgetWindows()
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (b *Service) startUpcoming(ctx context.Context, d *plan.Decided) {
 	w := d.Given.Loaded
 	_ = b.Views.RunPlan(ctx, w, func() error {
 		requests = d.UpcomingRequests()
-		return w.Incomplete()
+		return w.Extras.Incomplete()
 	})
 	for _, r := range requests {
 		b.Summaries.Start(r) //nolint:contextcheck // it goes on behind the build

@@ -43,7 +43,7 @@ func (b *Service) reportUsage(ctx context.Context, w *view.Loaded, m *conversati
 	if err != nil {
 		return 0, false, err
 	}
-	factor, err := w.Factor(model, profile)
+	factor, err := w.Slots.Factor(model, profile)
 	if err != nil || !counted {
 		return factor, false, err
 	}

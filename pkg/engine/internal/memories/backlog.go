@@ -12,7 +12,7 @@ import (
 
 // Sync reports how much of a conversation each target remembers.
 func (s *Service) Sync(ctx context.Context, key store.Key) ([]Sync, error) {
-	if err := s.requireTarget(); err != nil {
+	if err := requireTarget(s.Target); err != nil {
 		return nil, err
 	}
 	v, err := s.openForCaller(ctx, key)
@@ -22,7 +22,7 @@ func (s *Service) Sync(ctx context.Context, key store.Key) ([]Sync, error) {
 	if !v.policy.Remembers() {
 		return nil, nil
 	}
-	state, err := v.backlog(ctx)
+	state, err := v.queue.backlog(ctx)
 	if err != nil {
 		return nil, txn.Failure(err)
 	}
@@ -55,11 +55,11 @@ func (s *Service) openForCaller(ctx context.Context, key store.Key) (*syncState,
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.syncStateOf(key, snap)
+	v, err := syncStateOf(s, key, snap)
 	if err != nil {
 		return nil, err
 	}
-	if v.since, err = s.readSince(ctx); err != nil {
+	if v.queue.since, err = s.since.read(ctx); err != nil {
 		return nil, err
 	}
 	return v, v.readMark(ctx)
@@ -78,13 +78,14 @@ type backlog struct {
 const backlogRuns = 64
 
 // backlog counts the messages that still have to be sent.
-func (v *syncState) backlog(ctx context.Context) (*backlog, error) {
-	end := v.head.Messages
-	out := &backlog{session: max(v.slot.Session, 1), end: max(closedEnd(&v.head), v.slot.Next)}
-	for _, r := range v.slot.Again {
+func (q *queue) backlog(ctx context.Context) (*backlog, error) {
+	end := q.head.Messages
+	out := &backlog{session: max(q.slot.Session, 1), end: max(closedEnd(&q.head), q.slot.Next)}
+	for _, r := range q.slot.Again {
 		out.messages += r.Len()
 	}
-	rest := *v
+	rest, slot := *q, *q.slot
+	rest.slot = &slot
 	for range backlogRuns {
 		if rest.slot.Next >= end {
 			return out, nil
@@ -94,11 +95,11 @@ func (v *syncState) backlog(ctx context.Context) (*backlog, error) {
 			return nil, err
 		}
 		if out.due.IsZero() && len(r.messages) > 0 {
-			out.due = v.dueAt(r)
+			out.due = q.dueAt(r)
 		}
 		out.messages, out.session = out.messages+int32(len(r.messages)), r.session
-		rest.slot.Ends = slices.Clone(rest.slot.Ends)
-		r.moveOn(&rest.slot)
+		slot.Ends = slices.Clone(slot.Ends)
+		r.moveOn(&slot)
 	}
 	out.messages += end - rest.slot.Next
 	return out, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/recall"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -15,19 +16,27 @@ import (
 // blocksPage is how many conversations are listed at a time.
 const blocksPage = 256
 
+// blocks are the memories that builds put before messages, in all conversations.
+type blocks struct {
+	store    store.Store // shows everything
+	txn      *txn.Manager
+	views    *view.Loader
+	defaults conversation.Policy
+}
+
 // unshow removes memories that are gone from the blocks that builds put before messages: in the conversations of the scope's actor, or in
 // all of the namespace's. The text that the blocks recorded about them is erased.
-func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memory.Memory) bool) error {
+func (b *blocks) unshow(ctx context.Context, scope memory.Scope, gone func(memory.Memory) bool) error {
 	namespace, actor := scope.Namespace, ""
 	switch scope.Kind {
 	case memory.ScopeUser:
 		actor = scope.ID
 	case memory.ScopeSession:
 		name := scope.ID[:max(0, strings.LastIndexByte(scope.ID, '#'))]
-		return s.unshowIn(ctx, store.Key{Namespace: namespace, Conversation: name}, gone)
+		return b.unshowIn(ctx, store.Key{Namespace: namespace, Conversation: name}, gone)
 	}
 	for after := ""; ; {
-		page, err := s.Unguarded.List(ctx, namespace, after, blocksPage)
+		page, err := b.store.List(ctx, namespace, after, blocksPage)
 		if err != nil {
 			return txn.Failure(err)
 		}
@@ -37,7 +46,7 @@ func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memo
 			if h.State != store.Live || actor != "" && page[i].Info.ActorID != actor || h.EditSeq == 0 && !isUnseen(h) {
 				continue
 			}
-			if err := s.unshowIn(ctx, store.Key{Namespace: namespace, Conversation: page[i].ID}, gone); err != nil {
+			if err := b.unshowIn(ctx, store.Key{Namespace: namespace, Conversation: page[i].ID}, gone); err != nil {
 				return err
 			}
 		}
@@ -48,8 +57,8 @@ func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memo
 }
 
 // unshowIn does what unshow does, for one conversation.
-func (s *Service) unshowIn(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
-	err := s.Txn.Do(ctx, key, func() error { return s.forgetBlocks(ctx, key, gone) })
+func (b *blocks) unshowIn(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
+	err := b.txn.Do(ctx, key, func() error { return b.forgetBlocks(ctx, key, gone) })
 	if isGone(err) {
 		return nil
 	}
@@ -62,23 +71,23 @@ func isUnseen(h *store.Head) bool { return h.Request >= 0 && h.Request >= h.Seen
 
 // forgetBlocks tries once for one conversation. Its commit makes a build that is under way fail with a conflict and search the memory
 // again.
-func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
-	snap, err := s.Unguarded.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
+func (b *blocks) forgetBlocks(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
+	snap, err := b.store.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
 	if err != nil || snap.Head.State != store.Live {
 		return err // a conversation that was deleted meanwhile shows nothing
 	}
-	now := s.Txn.Now()
+	now := b.txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: snap.Head}
 	c.Head.Version++
-	view := (&conversation.View{}).Fold(snap.Edits)
+	folded := (&conversation.View{}).Fold(snap.Edits)
 	for i := range snap.Edits {
 		e := &snap.Edits[i]
 		if e.Kind != conversation.EditRecall || len(e.Parts) == 0 || !mentions(e.Parts[0].Shown.Recalled, gone) {
 			continue
 		}
 		index := e.Range.First
-		if shown := view.Recalled(index); shown != nil && shown == &e.Parts[0].Shown {
-			counter, err := s.Views.Counter(snap.Info.Counter)
+		if shown := folded.Recalled(index); shown != nil && shown == &e.Parts[0].Shown {
+			counter, err := b.views.Counter(snap.Info.Counter)
 			if err != nil {
 				return err
 			}
@@ -89,7 +98,7 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 		blank.Parts = nil
 		c.ReplaceEdits = append(c.ReplaceEdits, blank)
 	}
-	policy := snap.Info.Policy.Or(s.Defaults)
+	policy := snap.Info.Policy.Or(b.defaults)
 	switch {
 	case len(c.ReplaceEdits) > 0:
 		c.Head.Revision++
@@ -97,7 +106,7 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 	case !isUnseen(&snap.Head) || !policy.Memory.Recalls():
 		return nil
 	}
-	return s.Txn.Commit(ctx, key, &snap.Head, c)
+	return b.txn.Commit(ctx, key, &snap.Head, c)
 }
 
 func mentions(m *conversation.RecalledMemories, gone func(memory.Memory) bool) bool {

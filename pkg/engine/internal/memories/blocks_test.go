@@ -37,8 +37,8 @@ func (s *deletesBehindList) List(ctx context.Context, namespace, after string, l
 	return page, nil
 }
 
-// TestService_Unshow_DeletedMeanwhile: a conversation that is deleted after it was listed shows nothing any more.
-func TestService_Unshow_DeletedMeanwhile(t *testing.T) {
+// TestBlocks_Unshow_DeletedMeanwhile: a conversation that is deleted after it was listed shows nothing any more.
+func TestBlocks_Unshow_DeletedMeanwhile(t *testing.T) {
 	ctx, key := t.Context(), store.Key{Namespace: "n", Conversation: "c"}
 	kept := &deletesBehindList{Store: memstore.New(memstore.Options{}), key: key}
 	head := txn.NewHead(conversation.ID{1}, time.Now())
@@ -48,9 +48,9 @@ func TestService_Unshow_DeletedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Service{Options: Options{Store: kept, Unguarded: kept, Txn: txn.New(kept, time.Now, nil)}}
+	b := &blocks{store: kept, txn: txn.New(kept, time.Now, nil)}
 	scope := memory.Scope{Namespace: "n", Kind: memory.ScopeUser, ID: "ada"}
-	if err := txn.Guard(func() error { return s.unshow(ctx, scope, func(memory.Memory) bool { return true }) }); err != nil {
+	if err := txn.Guard(func() error { return b.unshow(ctx, scope, func(memory.Memory) bool { return true }) }); err != nil {
 		t.Errorf("a deleted conversation is looked at: %v", err)
 	}
 }

@@ -46,66 +46,66 @@ func isFull(p *conversation.MemoryPolicy, messages int32, tokens int64) bool {
 }
 
 // dueAt is when the waiting run r is to be sent.
-func (v *syncState) dueAt(r *run) time.Time {
-	p, first := &v.policy, r.messages[0].CreateTime
+func (q *queue) dueAt(r *run) time.Time {
+	p, first := &q.policy, r.messages[0].CreateTime
 	at := first.Add(longestDelay(p))
 	switch {
 	case r.over:
 		at = first
 	case p.Sync == conversation.SyncEndOfSession:
-		at = v.head.UpdateTime.Add(longestDelay(p))
+		at = q.head.UpdateTime.Add(longestDelay(p))
 	case p.Sync != conversation.SyncImmediate && isFull(p, int32(len(r.messages)), r.tokens):
 		at = first
 	}
-	if end := beforeTTL(v.head.ExpireTime, v.ttl); !end.IsZero() {
+	if end := beforeTTL(q.head.ExpireTime, q.ttl); !end.IsZero() {
 		at = txn.Earliest(at, end)
 	}
-	if !v.slot.Sent.IsZero() {
-		at = latest(at, v.slot.Sent.Add(v.limits.Interval))
+	if !q.slot.Sent.IsZero() {
+		at = latest(at, q.slot.Sent.Add(q.limits.Interval))
 	}
 	return at
 }
 
 // idle reports whether nothing has happened for so long that the session is over.
-func (v *syncState) idle() bool {
-	return !v.Txn.Now().Before(v.head.UpdateTime.Add(conversation.ValueOr(v.policy.SessionIdle, conversation.DefaultSessionIdle)))
+func (q *queue) idle() bool {
+	return !q.clock().Before(q.head.UpdateTime.Add(conversation.ValueOr(q.policy.SessionIdle, conversation.DefaultSessionIdle)))
 }
 
 // ended reports whether a caller ended the session after the last message.
-func (v *syncState) ended() bool { return slices.Contains(v.slot.Ends, v.head.Messages) }
+func (q *queue) ended() bool { return slices.Contains(q.slot.Ends, q.head.Messages) }
 
 // batchLimit is how many messages the next batch may have.
-func (v *syncState) batchLimit() int {
-	n := v.limits.MaxMessages
-	if s := v.policy.Sync; s != conversation.SyncImmediate && s != conversation.SyncEndOfSession {
-		n = min(n, int(conversation.ValueOr(v.policy.BatchMessages, conversation.DefaultBatchMessages)))
+func (q *queue) batchLimit() int {
+	n := q.limits.MaxMessages
+	if s := q.policy.Sync; s != conversation.SyncImmediate && s != conversation.SyncEndOfSession {
+		n = min(n, int(conversation.ValueOr(q.policy.BatchMessages, conversation.DefaultBatchMessages)))
 	}
-	if v.slot.Size > 0 {
-		n = min(n, int(v.slot.Size))
+	if q.slot.Size > 0 {
+		n = min(n, int(q.slot.Size))
 	}
 	return max(n, 1)
 }
 
 // waiting finds the next run to send, and when it is due; zero if there is nothing to send.
-func (v *syncState) waiting(ctx context.Context) (*run, time.Time, error) {
-	end := closedEnd(&v.head)
-	idle := v.idle()
-	if idle || v.ended() {
-		end = v.head.Messages
+func (q *queue) waiting(ctx context.Context) (*run, time.Time, error) {
+	end := closedEnd(&q.head)
+	idle := q.idle()
+	if idle || q.ended() {
+		end = q.head.Messages
 	}
-	r, err := v.collect(ctx, conversation.Range{First: v.slot.Next, End: max(end, v.slot.Next)}, v.batchLimit())
+	r, err := q.collect(ctx, conversation.Range{First: q.slot.Next, End: max(end, q.slot.Next)}, q.batchLimit())
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	if len(r.messages) > 0 {
-		return r, v.dueAt(r), nil
+		return r, q.dueAt(r), nil
 	}
-	if open := (conversation.Range{First: r.span.End, End: v.head.Messages}); open.Len() > 0 { // an open unit is sent when its session ends
-		rest, err := v.collect(ctx, open, 1)
+	if open := (conversation.Range{First: r.span.End, End: q.head.Messages}); open.Len() > 0 { // an open unit is sent when its session ends
+		rest, err := q.collect(ctx, open, 1)
 		if err != nil || len(rest.messages) == 0 {
 			return r, time.Time{}, err
 		}
-		return r, v.head.UpdateTime.Add(conversation.ValueOr(v.policy.SessionIdle, conversation.DefaultSessionIdle)), nil
+		return r, q.head.UpdateTime.Add(conversation.ValueOr(q.policy.SessionIdle, conversation.DefaultSessionIdle)), nil
 	}
 	return r, time.Time{}, nil
 }
@@ -116,7 +116,7 @@ func (s *Service) NoteAppend(ctx context.Context, h *store.Head, policy *convers
 	if s.Target == nil || !policy.Memory.Remembers() {
 		return
 	}
-	_, _ = s.readSince(ctx) // a failure is ignored: the next append tries again, and none waits for it
+	_, _ = s.since.read(ctx) // a failure is ignored: the next append tries again, and none waits for it
 	at := h.UpdateTime.Add(max(longestDelay(&policy.Memory), sweeperGrace))
 	h.NextDue = txn.Earliest(h.NextDue, txn.Earliest(at, beforeTTL(h.ExpireTime, conversation.ValueOr(policy.TTL, 0))))
 }
@@ -185,15 +185,15 @@ func (s *Service) NoteUpdate(c *store.Change, before *store.Snapshot) error {
 	if was.Remembers() || s.Backfill {
 		return nil
 	}
-	slot := before.Slots[s.SyncSlot()]
-	v := &syncState{Service: s, stored: slot}
-	if err := v.parse(); err != nil {
+	stored := before.Slots[s.SyncSlot()]
+	slot, err := parseSync(stored)
+	if err != nil {
 		return err
 	}
-	v.slot.Next, v.slot.SessionStart, v.slot.Passed = max(v.slot.Next, c.Head.Messages), c.Head.Messages, time.Time{}
-	v.slot.Again = nil
-	c.Slots = map[string][]byte{s.SyncSlot(): record.EncodeMemorySync(&v.slot)}
-	c.ExpectSlots = map[string][]byte{s.SyncSlot(): slot}
+	slot.Next, slot.SessionStart, slot.Passed = max(slot.Next, c.Head.Messages), c.Head.Messages, time.Time{}
+	slot.Again = nil
+	c.Slots = map[string][]byte{s.SyncSlot(): record.EncodeMemorySync(&slot)}
+	c.ExpectSlots = map[string][]byte{s.SyncSlot(): stored}
 	return nil
 }
 
@@ -203,7 +203,7 @@ func (s *Service) LookAgain(ctx context.Context, key store.Key, snap *store.Snap
 	if s.Target == nil || snap.Info == nil {
 		return time.Time{}, nil
 	}
-	v, err := s.syncStateOf(key, snap)
+	v, err := syncStateOf(s, key, snap)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -221,21 +221,21 @@ func (s *Service) LookAgain(ctx context.Context, key store.Key, snap *store.Snap
 
 // due is when there is something to do; zero for never.
 func (v *syncState) due(ctx context.Context) (time.Time, error) {
-	now := v.Txn.Now()
+	now := v.service.Txn.Now()
 	_, _, sends := v.scope()
 	at := time.Time{}
 	switch {
-	case v.stored != nil && (v.slot.Flight != nil || v.slot.Edits < v.head.EditSeq), sends && len(v.slot.Again) > 0:
+	case v.slot.stored != nil && (v.slot.Flight != nil || v.slot.Edits < v.head.EditSeq), sends && len(v.slot.Again) > 0:
 		at = now
 	case sends && v.slot.Next < v.head.Messages:
 		var err error
-		if v.since, err = v.readSince(ctx); err != nil {
+		if v.queue.since, err = v.service.since.read(ctx); err != nil {
 			return at, err
 		}
 		if err := v.readMark(ctx); err != nil {
 			return at, err
 		}
-		if _, at, err = v.waiting(ctx); err != nil || at.IsZero() {
+		if _, at, err = v.queue.waiting(ctx); err != nil || at.IsZero() {
 			return at, err
 		}
 	default:

@@ -12,7 +12,7 @@ import (
 // EndSession ends the current session of a conversation: what is not remembered yet is sent now, and the next append begins a
 // new session.
 func (s *Service) EndSession(ctx context.Context, key store.Key) (session int32, sync []Sync, err error) {
-	if err := s.requireTarget(); err != nil {
+	if err := requireTarget(s.Target); err != nil {
 		return 0, nil, err
 	}
 	err = s.Txn.Do(ctx, key, func() error {
@@ -20,7 +20,7 @@ func (s *Service) EndSession(ctx context.Context, key store.Key) (session int32,
 		if err != nil {
 			return err
 		}
-		state, err := v.backlog(ctx)
+		state, err := v.queue.backlog(ctx)
 		if err != nil {
 			return err
 		}
@@ -41,17 +41,17 @@ func (s *Service) EndSession(ctx context.Context, key store.Key) (session int32,
 // endHere writes down that the session ends behind the last message. If the process crashes right after, the sweeper goes on
 // from there.
 func (v *syncState) endHere(ctx context.Context) error {
-	next := v.slot
+	next := v.slot.MemorySync
 	next.Ends = append(slices.Clone(next.Ends), v.head.Messages)
-	if v.stored == nil {
+	if v.slot.stored == nil {
 		next.Edits = v.head.EditSeq
 	}
-	now := v.Txn.Now()
+	now := v.service.Txn.Now()
 	c := &store.Change{
 		Expect: v.head.Version, Head: v.head,
-		Slots: map[string][]byte{v.SyncSlot(): record.EncodeMemorySync(&next)}, ExpectSlots: map[string][]byte{v.SyncSlot(): v.stored},
+		Slots: map[string][]byte{v.slot.name: record.EncodeMemorySync(&next)}, ExpectSlots: map[string][]byte{v.slot.name: v.slot.stored},
 	}
 	c.Head.Version++
 	c.Head.NextDue = txn.Earliest(c.Head.NextDue, now)
-	return v.Store.Commit(ctx, v.key, c)
+	return v.service.Store.Commit(ctx, v.key, c)
 }

@@ -17,29 +17,29 @@ import (
 // Dispatch hands a namespace's errands to the worker, so that the sweeper waits for no target.
 func (s *Service) Dispatch(ctx context.Context, key store.Key) error {
 	if s.Target == nil {
-		return s.lookAt(ctx, key, s.Txn.Now().Add(longestWait), nil) // another process may have a memory
+		return s.partitions.lookAt(ctx, key, s.Txn.Now().Add(longestWait), nil) // another process may have a memory
 	}
 	at, busy := s.worker.busy(key)
 	if !busy {
 		at = s.Txn.Now()
 		s.worker.at(key, at)
 	}
-	return s.lookAt(ctx, key, at.Add(sweeperGrace), nil)
+	return s.partitions.lookAt(ctx, key, at.Add(sweeperGrace), nil)
 }
 
 // lookAt sets when the sweeper is to look at a partition again; zero for never.
-func (s *Service) lookAt(ctx context.Context, key store.Key, at time.Time, seen *store.Head) error {
-	return s.Txn.Do(ctx, key, func() error {
-		snap, err := s.Unguarded.Read(ctx, key, store.Query{})
+func (p *partitions) lookAt(ctx context.Context, key store.Key, at time.Time, seen *store.Head) error {
+	return p.txn.Do(ctx, key, func() error {
+		snap, err := p.store.Read(ctx, key, store.Query{})
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		if err != nil || snap.Head.NextDue.Equal(at) || seen != nil && seen.Version != snap.Head.Version {
 			return err // something new is due since the head was read
 		}
-		c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.Txn.Now())}
+		c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, p.txn.Now())}
 		c.Head.NextDue = at
-		return s.Unguarded.Commit(ctx, key, c)
+		return p.store.Commit(ctx, key, c)
 	})
 }
 
@@ -57,7 +57,7 @@ func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time,
 	}
 	begun := s.Txn.Now()
 	for _, name := range slices.Sorted(maps.Keys(snap.Slots)) {
-		w := &work{Service: s, key: key, incarnation: snap.Head.Incarnation, name: name, stored: snap.Slots[name]}
+		w := &work{service: s, key: key, incarnation: snap.Head.Incarnation, name: name, stored: snap.Slots[name]}
 		if err := w.parse(); err != nil {
 			return next, seen, err
 		}
@@ -72,7 +72,7 @@ func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time,
 			return next, seen, err
 		}
 		if err != nil { // an errand that cannot be read holds up no other errand
-			s.tell(err)
+			s.OnError(err)
 			err = nil
 			next = txn.Earliest(next, s.Txn.Now().Add(jitter(time.Second, storeFailures)))
 			continue
@@ -82,9 +82,9 @@ func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time,
 		}
 	}
 	if next.IsZero() {
-		return next, seen, s.lookAt(ctx, key, next, &snap.Head)
+		return next, seen, s.partitions.lookAt(ctx, key, next, &snap.Head)
 	}
-	return next, seen, s.lookAt(ctx, key, next.Add(sweeperGrace), &snap.Head)
+	return next, seen, s.partitions.lookAt(ctx, key, next.Add(sweeperGrace), &snap.Head)
 }
 
 func latest(a, b time.Time) time.Time {
@@ -96,8 +96,8 @@ func latest(a, b time.Time) time.Time {
 
 // work is one errand while it runs.
 type work struct {
-	*Service
 	record.MemoryErrand
+	service     *Service
 	key         store.Key
 	incarnation [16]byte // of the partition
 	name        string
@@ -119,7 +119,7 @@ func (w *work) run(ctx context.Context, seen *verdict) error {
 	var over bool
 	var err error
 	if w.Kind == retractErrand {
-		over, err = w.retractDeleted(call, &w.MemoryErrand, w.id())
+		over, err = w.retractDeleted(call)
 	} else {
 		over, err = w.forgetActor(call)
 	}
@@ -151,7 +151,7 @@ func (w *work) failed(failure error, seen *verdict) {
 		w.State = int32(ForgetFailed)
 	}
 	w.Attempts++
-	w.NextTry = w.Txn.Now().Add(wait)
+	w.NextTry = w.service.Txn.Now().Add(wait)
 }
 
 // save writes down how far an errand got. If another process did so meanwhile, its entry stands; at worst some work is done
@@ -168,7 +168,7 @@ func (w *work) save(ctx context.Context, over bool) error {
 			c.Slots[savedSlot(w.id(), n)] = nil
 		}
 	}
-	err := w.Unguarded.Commit(ctx, w.key, c)
+	err := w.service.Unguarded.Commit(ctx, w.key, c)
 	if errors.Is(err, store.ErrConflict) {
 		w.NextTry = time.Time{} // next try: at once
 		return nil

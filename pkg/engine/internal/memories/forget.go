@@ -23,13 +23,13 @@ var laterLooks = [...]time.Duration{10 * time.Minute, 50 * time.Minute}
 // ForgetActor starts to forget everything that is remembered of an actor, and to delete the actor's conversations if asked to. If that is
 // under way already, it returns the errand that does it.
 func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, deleteConversations bool) (*Forgetting, error) {
-	if err := s.requireTarget(); err != nil {
+	if err := requireTarget(s.Target); err != nil {
 		return nil, err
 	}
 	key, id := partitionOf(namespace), s.IDs().String()
 	var out *Forgetting
 	err := s.Txn.Do(ctx, key, func() error {
-		snap, err := s.partition(ctx, key, store.Query{Slots: []string{markSlot(actor)}})
+		snap, err := s.partitions.read(ctx, key, store.Query{Slots: []string{markSlot(actor)}})
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, dele
 			Kind: forgetErrand, Namespace: namespace, Target: s.Target.Name(), Created: now, State: int32(ForgetPending), Actor: actor,
 			Records: deleteConversations,
 		}
-		under, was, err := s.underWay(ctx, key, snap, actor)
+		under, was, err := s.partitions.underWay(ctx, key, snap, actor)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, dele
 			id, e.Created, e.Deleted, e.Residue = under, was.Created, was.Deleted, was.Residue
 		}
 		out = forgettingOf(id, e)
-		return s.commitErrands(ctx, key, &snap.Head, map[string][]byte{
+		return s.partitions.commit(ctx, key, &snap.Head, map[string][]byte{
 			markSlot(actor):      record.EncodeMemoryMark(&record.MemoryMark{Time: e.Created, Errand: id}),
 			errandsOfActors + id: record.EncodeMemoryErrand(e),
 		})
@@ -63,7 +63,7 @@ func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, dele
 }
 
 // underWay returns the unfinished errand that forgets an actor; nil if there is none.
-func (s *Service) underWay(ctx context.Context, key store.Key, snap *store.Snapshot, actor string) (id string, e *record.MemoryErrand, err error) {
+func (p *partitions) underWay(ctx context.Context, key store.Key, snap *store.Snapshot, actor string) (id string, e *record.MemoryErrand, err error) {
 	value := snap.Slots[markSlot(actor)]
 	if value == nil {
 		return "", nil, nil
@@ -73,7 +73,7 @@ func (s *Service) underWay(ctx context.Context, key store.Key, snap *store.Snaps
 		return "", nil, err
 	}
 	name := errandsOfActors + m.Errand
-	now, err := s.partition(ctx, key, store.Query{Slots: []string{name}})
+	now, err := p.read(ctx, key, store.Query{Slots: []string{name}})
 	if err != nil || now.Slots[name] == nil {
 		return "", nil, err
 	}
@@ -86,11 +86,11 @@ func (s *Service) underWay(ctx context.Context, key store.Key, snap *store.Snaps
 
 // Forget reports how far a ForgetActor got.
 func (s *Service) Forget(ctx context.Context, namespace, id string) (*Forgetting, error) {
-	if err := s.requireTarget(); err != nil {
+	if err := requireTarget(s.Target); err != nil {
 		return nil, err
 	}
 	name := errandsOfActors + id
-	snap, err := s.partition(ctx, partitionOf(namespace), store.Query{Slots: []string{name}})
+	snap, err := s.partitions.read(ctx, partitionOf(namespace), store.Query{Slots: []string{name}})
 	if err != nil {
 		return nil, txn.Failure(err)
 	}
@@ -123,10 +123,10 @@ func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 	}
 	scope := memory.Scope{Namespace: w.Namespace, Kind: memory.ScopeUser, ID: w.Actor}
 	if w.State != int32(ForgetVerifying) {
-		if err := w.forgetScope(ctx, &w.MemoryErrand, scope, w.Created); err != nil {
+		if err := w.service.eraser.forgetScope(ctx, &w.MemoryErrand, scope, w.Created); err != nil {
 			return false, err
 		}
-		if err := w.unshow(ctx, scope, w.mustForget); err != nil {
+		if err := w.service.blocks.unshow(ctx, scope, w.mustForget); err != nil {
 			return false, err
 		}
 	}
@@ -134,13 +134,13 @@ func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 }
 
 // forgetScope deletes everything that a scope held at the time until, for an errand.
-func (s *Service) forgetScope(ctx context.Context, e *record.MemoryErrand, scope memory.Scope, until time.Time) error {
+func (e *eraser) forgetScope(ctx context.Context, of *record.MemoryErrand, scope memory.Scope, until time.Time) error {
 	for more := true; more; {
-		f, err := s.Target.Forget(ctx, scope, until)
+		f, err := e.target.Forget(ctx, scope, until)
 		if err != nil && !errors.Is(err, memory.ErrNotFound) {
 			return err
 		}
-		e.Deleted, e.Residue, more = e.Deleted+f.Deleted, withResidue(e.Residue, f.Residue), f.More
+		of.Deleted, of.Residue, more = of.Deleted+f.Deleted, withResidue(of.Residue, f.Residue), f.More
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (w *work) mustForget(m memory.Memory) bool {
 
 // verify checks that nothing from before is left. For a target that works in the background it checks again later.
 func (w *work) verify(ctx context.Context, scope memory.Scope) error {
-	now := w.Txn.Now()
+	now := w.service.Txn.Now()
 	left, err := w.anyLeft(ctx, scope)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (w *work) verify(ctx context.Context, scope memory.Scope) error {
 		w.State, w.Looks, w.NextTry = int32(ForgetPending), 0, now.Add(jitter(time.Second, int(w.Attempts)))
 		return nil
 	}
-	if looks := int(w.Looks); w.limits.Async && looks < len(laterLooks) {
+	if looks := int(w.Looks); w.service.limits.Async && looks < len(laterLooks) {
 		w.State, w.Looks, w.NextTry = int32(ForgetVerifying), w.Looks+1, now.Add(laterLooks[looks])
 		return nil
 	}
@@ -176,7 +176,7 @@ const listPage = 100
 // anyLeft reports whether the target still has something from before the actor was forgotten.
 func (w *work) anyLeft(ctx context.Context, scope memory.Scope) (bool, error) {
 	for token := ""; ; {
-		page, err := w.Service.Target.List(ctx, scope, &memory.Page{Token: token, Limit: listPage, Now: w.Txn.Now()})
+		page, err := w.service.Target.List(ctx, scope, &memory.Page{Token: token, Limit: listPage, Now: w.service.Txn.Now()})
 		if errors.Is(err, memory.ErrNotFound) {
 			return false, nil
 		}
@@ -198,12 +198,12 @@ const conversationsPage = 200
 // forgetConversations goes through the namespace's conversations. It deletes those of the actor if that was asked for. In either case it
 // forgets what is remembered of them alone.
 func (w *work) forgetConversations(ctx context.Context) error {
-	page, err := w.Unguarded.List(ctx, w.Namespace, w.After, conversationsPage)
+	page, err := w.service.Unguarded.List(ctx, w.Namespace, w.After, conversationsPage)
 	if err != nil {
 		return err
 	}
 	for i := range page {
-		if entry := &page[i]; entry.Info.ActorID == w.Actor && w.Txn.Live(&entry.Head) == nil {
+		if entry := &page[i]; entry.Info.ActorID == w.Actor && w.service.Txn.Live(&entry.Head) == nil {
 			if err := w.forgetConversation(ctx, entry); err != nil {
 				return err
 			}
@@ -217,14 +217,14 @@ func (w *work) forgetConversations(ctx context.Context) error {
 func (w *work) forgetConversation(ctx context.Context, entry *store.Entry) error {
 	key := store.Key{Namespace: w.Namespace, Conversation: entry.ID}
 	for _, scope := range scopesOf(key, entry.Head.Incarnation, "", sessionBit) {
-		if err := w.forgetScope(ctx, &w.MemoryErrand, scope, w.Created); err != nil {
+		if err := w.service.eraser.forgetScope(ctx, &w.MemoryErrand, scope, w.Created); err != nil {
 			return err
 		}
 	}
 	if !w.Records || entry.Head.CreateTime.After(w.Created) {
 		return nil
 	}
-	err := w.DeleteConversation(ctx, key)
+	err := w.service.DeleteConversation(ctx, key)
 	if isGone(err) {
 		return nil
 	}

@@ -49,19 +49,28 @@ func partitionOf(namespace string) store.Key {
 
 func markSlot(actor string) string { return markPrefix + memory.Digest(actor) }
 
-// partition reads a partition, or makes up the head of one that does not exist yet.
-func (s *Service) partition(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
-	snap, err := s.Unguarded.Read(ctx, key, q)
+// partitions are where the errands of all namespaces are kept.
+type partitions struct {
+	store  store.Store // shows everything
+	txn    *txn.Manager
+	ids    func() conversation.ID
+	worker *worker
+	target string // the target's name
+}
+
+// read reads a partition, or makes up the head of one that does not exist yet.
+func (p *partitions) read(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
+	snap, err := p.store.Read(ctx, key, q)
 	if errors.Is(err, store.ErrNotFound) {
-		return &store.Snapshot{Head: txn.NewHead(s.IDs(), s.Txn.Now())}, nil
+		return &store.Snapshot{Head: txn.NewHead(p.ids(), p.txn.Now())}, nil
 	}
 	return snap, err
 }
 
 // markOf reads the time up to which an actor is forgotten.
-func (s *Service) markOf(ctx context.Context, namespace, actor string) (m record.MemoryMark, err error) {
+func (p *partitions) markOf(ctx context.Context, namespace, actor string) (m record.MemoryMark, err error) {
 	name := markSlot(actor)
-	snap, err := s.partition(ctx, partitionOf(namespace), store.Query{Slots: []string{name}})
+	snap, err := p.read(ctx, partitionOf(namespace), store.Query{Slots: []string{name}})
 	if err != nil || snap.Slots[name] == nil {
 		return m, err
 	}
@@ -69,25 +78,25 @@ func (s *Service) markOf(ctx context.Context, namespace, actor string) (m record
 }
 
 // put writes slots of a namespace's partition and wakes the worker for it.
-func (s *Service) put(ctx context.Context, key store.Key, slots map[string][]byte) error {
-	err := s.Txn.Do(ctx, key, func() error {
-		snap, err := s.partition(ctx, key, store.Query{})
+func (p *partitions) put(ctx context.Context, key store.Key, slots map[string][]byte) error {
+	err := p.txn.Do(ctx, key, func() error {
+		snap, err := p.read(ctx, key, store.Query{})
 		if err != nil {
 			return err
 		}
-		return s.commitErrands(ctx, key, &snap.Head, slots)
+		return p.commit(ctx, key, &snap.Head, slots)
 	})
 	if err == nil {
-		s.worker.at(key, s.Txn.Now())
+		p.worker.at(key, p.txn.Now())
 	}
 	return err
 }
 
-// commitErrands writes slots of a partition, and makes the partition due at once.
-func (s *Service) commitErrands(ctx context.Context, key store.Key, head *store.Head, slots map[string][]byte) error {
-	c := &store.Change{Expect: head.Version, Head: txn.NextHead(*head, s.Txn.Now()), Slots: slots}
+// commit writes slots of a partition, and makes the partition due at once.
+func (p *partitions) commit(ctx context.Context, key store.Key, head *store.Head, slots map[string][]byte) error {
+	c := &store.Change{Expect: head.Version, Head: txn.NextHead(*head, p.txn.Now()), Slots: slots}
 	c.Head.NextDue = txn.Earliest(c.Head.NextDue, c.Head.UpdateTime)
-	return s.Unguarded.Commit(ctx, key, c)
+	return p.store.Commit(ctx, key, c)
 }
 
 // Deleting writes down what the memory must forget of a conversation, before the conversation is deleted. Soon after that its records are
@@ -96,14 +105,14 @@ func (s *Service) Deleting(ctx context.Context, key store.Key, head *store.Head)
 	if s.Target == nil {
 		return nil
 	}
-	snap, err := s.Unguarded.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Info: true, Slots: []string{s.SyncSlot()}, SlotsOf: s.lineageSlots()})
+	snap, err := s.Unguarded.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Info: true, Slots: []string{s.SyncSlot()}, SlotsOf: lineageSlots(s.Target.Name())})
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("%w: %w", store.ErrConflict, err) // another incarnation has the name: the deletion must be decided again
 	}
 	if err != nil || snap.Info == nil {
 		return err
 	}
-	v, err := s.syncStateOf(key, snap)
+	v, err := syncStateOf(s, key, snap)
 	if err != nil {
 		return err
 	}
@@ -114,46 +123,46 @@ func (s *Service) Deleting(ctx context.Context, key store.Key, head *store.Head)
 		return nil
 	}
 	ended := !head.ExpireTime.IsZero() && !s.Txn.Now().Before(head.ExpireTime)
-	return s.putRetraction(ctx, v, snap.Slots, ended || v.policy.OnDelete == conversation.OnDeleteKeep)
+	return s.partitions.putRetraction(ctx, v, snap.Slots, ended || v.policy.OnDelete == conversation.OnDeleteKeep)
 }
 
 // deletedMeanwhile does what Deleting does, for a batch that was under way while its conversation was deleted.
-func (s *Service) deletedMeanwhile(ctx context.Context, v *syncState) error {
+func (p *partitions) deletedMeanwhile(ctx context.Context, v *syncState) error {
 	v.slot.Scopes |= userBit | sessionBit
 	name := errandsOfDeleted + v.head.Incarnation.String()
-	snap, err := s.partition(ctx, partitionOf(v.key.Namespace), store.Query{Slots: []string{name}})
+	snap, err := p.read(ctx, partitionOf(v.key.Namespace), store.Query{Slots: []string{name}})
 	if err != nil {
 		return err
 	}
 	value := snap.Slots[name]
 	if value == nil {
-		return s.putRetraction(ctx, v, nil, v.policy.OnDelete == conversation.OnDeleteKeep)
+		return p.putRetraction(ctx, v, nil, v.policy.OnDelete == conversation.OnDeleteKeep)
 	}
 	e, err := record.DecodeMemoryErrand(value) // the errand that Deleting wrote holds the lineage and the reason of the deletion
 	if err != nil {
 		return err
 	}
 	e.Scopes, e.Looks, e.NextTry = e.Scopes|v.slot.Scopes, 0, time.Time{}
-	return s.put(ctx, partitionOf(v.key.Namespace), map[string][]byte{name: record.EncodeMemoryErrand(&e)})
+	return p.put(ctx, partitionOf(v.key.Namespace), map[string][]byte{name: record.EncodeMemoryErrand(&e)})
 }
 
 // putRetraction writes an errand, with the lineage from the conversation's slots.
-func (s *Service) putRetraction(ctx context.Context, v *syncState, slots map[string][]byte, keepFacts bool) error {
+func (p *partitions) putRetraction(ctx context.Context, v *syncState, slots map[string][]byte, keepFacts bool) error {
 	id := v.head.Incarnation.String()
-	now := s.Txn.Now()
+	now := p.txn.Now()
 	e := &record.MemoryErrand{
-		Kind: retractErrand, Namespace: v.key.Namespace, Target: s.Target.Name(), Created: now, Actor: v.info.ActorID,
+		Kind: retractErrand, Namespace: v.key.Namespace, Target: p.target, Created: now, Actor: v.info.ActorID,
 		Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Scopes: v.slot.Scopes, KeepFacts: keepFacts,
 	}
 	out := map[string][]byte{}
 	for n := range v.slot.Lineages {
-		if value := slots[v.lineageSlot(n)]; value != nil {
+		if value := slots[lineageSlot(p.target, n)]; value != nil {
 			out[savedSlot(id, e.Lineages)] = value
 			e.Lineages++
 		}
 	}
 	out[errandsOfDeleted+id] = record.EncodeMemoryErrand(e)
-	return s.put(ctx, partitionOf(v.key.Namespace), out)
+	return p.put(ctx, partitionOf(v.key.Namespace), out)
 }
 
 func savedSlot(id string, n int32) string { return fmt.Sprintf("%s%s/%06d", savedLineage, id, n) }
@@ -165,70 +174,70 @@ const strayTime = 5 * time.Minute
 const deletionWithin = time.Hour
 
 // retractDeleted takes back what a deleted conversation said. done reports that the errand is finished.
-func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id string) (done bool, err error) {
-	key := store.Key{Namespace: e.Namespace, Conversation: e.Conversation}
-	snap, err := s.Unguarded.Read(ctx, key, store.Query{})
+func (w *work) retractDeleted(ctx context.Context) (done bool, err error) {
+	key := store.Key{Namespace: w.Namespace, Conversation: w.Conversation}
+	snap, err := w.service.Unguarded.Read(ctx, key, store.Query{})
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return false, err
 	}
-	now := s.Txn.Now()
-	if err == nil && snap.Head.State == store.Live && snap.Head.Incarnation == e.Incarnation {
-		e.NextTry = now.Add(sweeperGrace)
-		return now.Sub(e.Created) > deletionWithin, nil // the conversation was not deleted after all
+	now := w.service.Txn.Now()
+	if err == nil && snap.Head.State == store.Live && snap.Head.Incarnation == w.Incarnation {
+		w.NextTry = now.Add(sweeperGrace)
+		return now.Sub(w.Created) > deletionWithin, nil // the conversation was not deleted after all
 	}
-	lines, err := s.savedIDs(ctx, e, id)
+	lines, err := w.savedIDs(ctx)
 	if err != nil {
 		return false, err
 	}
-	for _, scope := range scopesOf(key, e.Incarnation, e.Actor, e.Scopes) {
-		if err := s.retractFrom(ctx, e, scope, lines); err != nil {
+	for _, scope := range scopesOf(key, w.Incarnation, w.Actor, w.Scopes) {
+		if err := w.retractFrom(ctx, scope, lines); err != nil {
 			return false, err
 		}
 	}
 	// A batch may have been under way in another process that died before taking it back, and a target may still be extracting facts.
 	looks := []time.Duration{strayTime}
-	if s.limits.Async {
+	if w.service.limits.Async {
 		looks = append(looks, laterLooks[:]...)
 	}
-	if int(e.Looks) == len(looks) {
+	if int(w.Looks) == len(looks) {
 		return true, nil
 	}
-	e.NextTry = now.Add(looks[e.Looks])
-	e.Looks++
+	w.NextTry = now.Add(looks[w.Looks])
+	w.Looks++
 	return false, nil
 }
 
 // retractFrom takes what a deleted conversation said out of one scope. The conversation's own scope is deleted as a whole: nobody searches
 // it any more.
-func (s *Service) retractFrom(ctx context.Context, e *record.MemoryErrand, scope memory.Scope, lines [][]string) error {
+func (w *work) retractFrom(ctx context.Context, scope memory.Scope, lines [][]string) error {
 	if scope.Kind == memory.ScopeSession {
-		return s.forgetScope(ctx, e, scope, s.Txn.Now())
+		return w.service.eraser.forgetScope(ctx, &w.MemoryErrand, scope, w.service.Txn.Now())
 	}
 	var all memory.Forgetting
 	var taken []*memory.Retraction
 	for _, ids := range lines {
-		q := &memory.Retraction{Conversation: e.Conversation, Incarnation: e.Incarnation, Range: everything, IDs: ids, KeepFacts: e.KeepFacts}
-		f, err := s.retractAll(ctx, scope, q)
+		q := &memory.Retraction{Conversation: w.Conversation, Incarnation: w.Incarnation, Range: everything, IDs: ids, KeepFacts: w.KeepFacts}
+		f, err := w.service.eraser.retractAll(ctx, scope, q)
 		all.Deleted, all.Residue = all.Deleted+f.Deleted, withResidue(all.Residue, f.Residue)
 		if err != nil {
 			return err
 		}
 		taken = append(taken, q)
 	}
-	e.Deleted, e.Residue = e.Deleted+all.Deleted, withResidue(e.Residue, all.Residue)
-	if e.Looks > 0 && all.Deleted == 0 { // views were cleaned at the first look
+	w.Deleted, w.Residue = w.Deleted+all.Deleted, withResidue(w.Residue, all.Residue)
+	if w.Looks > 0 && all.Deleted == 0 { // views were cleaned at the first look
 		return nil
 	}
-	return s.unshowTaken(ctx, scope, taken, all.Deleted > 0)
+	return w.service.eraser.unshowTaken(ctx, scope, taken, all.Deleted > 0)
 }
 
 // savedIDs returns the ids of the memories that a deleted conversation led to, one list per slot. If none are known, it returns one empty
 // list.
-func (s *Service) savedIDs(ctx context.Context, e *record.MemoryErrand, id string) ([][]string, error) {
-	if e.Lineages == 0 {
+func (w *work) savedIDs(ctx context.Context) ([][]string, error) {
+	if w.Lineages == 0 {
 		return [][]string{nil}, nil
 	}
-	snap, err := s.partition(ctx, partitionOf(e.Namespace), store.Query{SlotsOf: savedLineage + id + "/"})
+	snap, err := w.service.partitions.read(ctx, partitionOf(w.Namespace), store.Query{SlotsOf: savedLineage + w.id() + "/"})
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *pass.RecallQuery
 		return nil, conversation.ReasonMemoryNoActor
 	case search.NewQuery(q.Text).ContentWords() < leastWords:
 		return nil, conversation.ReasonMemoryQueryEmpty
-	case s.breaker.State() == gobreaker.StateOpen:
+	case s.searches.breaker.State() == gobreaker.StateOpen:
 		return nil, conversation.ReasonMemoryUnavailable
 	}
 	late := conversation.ReasonMemoryDeadline
@@ -59,7 +59,7 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *pass.RecallQuery
 	}
 	answers := make(chan answer, len(scopes))
 	for _, scope := range scopes {
-		s.worker.runBeside(func(closing context.Context) { answers <- s.recallScope(ctx, closing, scope, key, q, now) })
+		s.worker.runBeside(func(closing context.Context) { answers <- s.searches.scope(ctx, closing, scope, key, q, now) })
 	}
 	timer := time.NewTimer(q.MaxWait)
 	defer timer.Stop()
@@ -79,8 +79,14 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *pass.RecallQuery
 	return answerOf(found, reason)
 }
 
-// recallScope searches one scope. After its caller stopped waiting, it goes on for a while, but not after closing is done.
-func (s *Service) recallScope(ctx, closing context.Context, scope memory.Scope, key store.Key, q *pass.RecallQuery, now time.Time) (a answer) {
+// searches are what builds ask of the target, as long as it answers.
+type searches struct {
+	target  memory.Target
+	breaker *gobreaker.CircuitBreaker[[]memory.Memory]
+}
+
+// scope searches one scope. After its caller stopped waiting, it goes on for a while, but not after closing is done.
+func (s *searches) scope(ctx, closing context.Context, scope memory.Scope, key store.Key, q *pass.RecallQuery, now time.Time) (a answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateFor)
 	defer cancel()
 	defer context.AfterFunc(closing, cancel)()
@@ -90,7 +96,7 @@ func (s *Service) recallScope(ctx, closing context.Context, scope memory.Scope, 
 			query.Except = key.Conversation
 		}
 		err = txn.Guard(func() (err error) {
-			found, err = s.Target.Search(ctx, scope, &query)
+			found, err = s.target.Search(ctx, scope, &query)
 			return err
 		})
 		return found, err

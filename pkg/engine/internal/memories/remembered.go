@@ -17,6 +17,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // run is a list of messages of one session that are sent to the memory together.
@@ -30,17 +31,29 @@ type run struct {
 	over     bool      // the session has ended
 }
 
+// queue finds what of a conversation waits to be sent, and when that is due. It changes nothing.
+type queue struct {
+	*subject
+	slot   *record.MemorySync
+	marked time.Time // up to when the conversation's actor is forgotten
+	since  time.Time // from when the store knows the target
+
+	store  store.Store // shows everything
+	clock  func() time.Time
+	limits memory.Limits
+}
+
 // collectPage is how many messages are read at a time.
 const collectPage = 128
 
 // collect finds the messages of a range that are to be remembered, at most the given number and not beyond the end of a session.
-func (v *syncState) collect(ctx context.Context, r conversation.Range, most int) (*run, error) {
-	out := &run{span: conversation.Range{First: r.First, End: r.First}, session: max(v.slot.Session, 1), start: v.slot.SessionStart, last: v.slot.Passed}
+func (q *queue) collect(ctx context.Context, r conversation.Range, most int) (*run, error) {
+	out := &run{span: conversation.Range{First: r.First, End: r.First}, session: max(q.slot.Session, 1), start: q.slot.SessionStart, last: q.slot.Passed}
 	before, full := out.last, false
 	for at := r.First; at < r.End; at += collectPage {
 		page := conversation.Range{First: at, End: min(at+collectPage, r.End)}
-		w := view.New(v.key, &store.Snapshot{Head: v.head, Info: v.info})
-		if err := w.Load(ctx, v.Unguarded, page); err != nil {
+		w := view.New(q.key, &store.Snapshot{Head: q.head, Info: q.info})
+		if err := w.Load(ctx, q.store, page); err != nil {
 			return nil, err
 		}
 		for i := page.First; i < page.End; i++ {
@@ -48,7 +61,7 @@ func (v *syncState) collect(ctx context.Context, r conversation.Range, most int)
 			if !ok {
 				return nil, conversation.Errorf(conversation.CorruptRecord, "a message is not on record")
 			}
-			begins := v.beginsSession(m, before, out.start)
+			begins := q.beginsSession(m, before, out.start)
 			before = m.CreateTime
 			if begins && len(out.messages) > 0 {
 				out.over = true
@@ -60,10 +73,10 @@ func (v *syncState) collect(ctx context.Context, r conversation.Range, most int)
 			if begins {
 				out.session, out.start = out.session+1, i
 			}
-			if !w.View.Hidden(conversation.Range{First: i, End: i + 1}) && v.remembers(m) {
+			if !w.View.Hidden(conversation.Range{First: i, End: i + 1}) && q.remembers(m) {
 				if len(out.messages) < most {
 					out.messages, out.tokens = append(out.messages, *m), out.tokens+int64(m.Tokens)
-				} else if full = true; v.policy.Sync != conversation.SyncEndOfSession { // whether the session goes on matters here
+				} else if full = true; q.policy.Sync != conversation.SyncEndOfSession { // whether the session goes on matters here
 					return out, nil
 				} else {
 					continue
@@ -72,23 +85,23 @@ func (v *syncState) collect(ctx context.Context, r conversation.Range, most int)
 			out.span.End, out.last = i+1, m.CreateTime
 		}
 	}
-	out.over = slices.ContainsFunc(v.slot.Ends, func(end int32) bool { return end >= out.span.End && end > out.start })
+	out.over = slices.ContainsFunc(q.slot.Ends, func(end int32) bool { return end >= out.span.End && end > out.start })
 	return out, nil
 }
 
 // beginsSession reports whether a message begins a new session. before is the time of the message before it, and start is the first
 // message of the session so far. A message that is sent again belongs to the current session.
-func (v *syncState) beginsSession(m *conversation.Message, before time.Time, start int32) bool {
-	if m.Index < v.slot.Next || m.Index <= start {
+func (q *queue) beginsSession(m *conversation.Message, before time.Time, start int32) bool {
+	if m.Index < q.slot.Next || m.Index <= start {
 		return false
 	}
-	idle := conversation.ValueOr(v.policy.SessionIdle, conversation.DefaultSessionIdle)
-	return slices.Contains(v.slot.Ends, m.Index) || !before.IsZero() && m.CreateTime.Sub(before) >= idle
+	idle := conversation.ValueOr(q.policy.SessionIdle, conversation.DefaultSessionIdle)
+	return slices.Contains(q.slot.Ends, m.Index) || !before.IsZero() && m.CreateTime.Sub(before) >= idle
 }
 
 // remembers reports whether anything of a message is to be remembered.
-func (v *syncState) remembers(m *conversation.Message) bool {
-	return v.policy.SyncsRole(m.Role) && !m.Aborted() && !slices.Contains(m.Tags, conversation.TagNoMemory) && v.remembersFrom(m.CreateTime) &&
+func (q *queue) remembers(m *conversation.Message) bool {
+	return q.policy.SyncsRole(m.Role) && !m.Aborted() && !slices.Contains(m.Tags, conversation.TagNoMemory) && q.remembersFrom(m.CreateTime) &&
 		slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return isSaid(m, &p) })
 }
 
@@ -107,14 +120,14 @@ func closedEnd(h *store.Head) int32 {
 }
 
 // batch makes the target's batch from a run. It cuts texts that are longer than the target takes.
-func (v *syncState) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.Batch, error) {
+func (q *queue) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.Batch, error) {
 	b := &memory.Batch{
-		Scope: scope, Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Session: sessionName(v.head.Incarnation, r.session),
-		Infer: conversation.ValueOr(v.policy.Infer, true), Extract: v.policy.Extract,
+		Scope: scope, Conversation: q.key.Conversation, Incarnation: q.head.Incarnation, Session: sessionName(q.head.Incarnation, r.session),
+		Infer: conversation.ValueOr(q.policy.Infer, true), Extract: q.policy.Extract,
 	}
 	for i := range r.messages {
 		m := &r.messages[i]
-		text, err := said(ctx, v.Unguarded, v.key, v.head.Incarnation, m, cmp.Or(v.limits.MaxChars, maxChars))
+		text, err := said(ctx, q.store, q.key, q.head.Incarnation, m, cmp.Or(q.limits.MaxChars, maxChars))
 		if err != nil {
 			return nil, err
 		}

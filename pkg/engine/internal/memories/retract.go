@@ -30,12 +30,12 @@ func (v *syncState) lookAtEdits(ctx context.Context, seen *verdict) (more bool, 
 		v.slot.Edits = v.head.EditSeq // the next change of the slot stores this
 		return false, next, nil
 	}
-	if err := v.lease(ctx, func(*record.MemorySync) {}); err != nil {
+	if err := v.slot.lease(ctx, func(*record.MemorySync) {}); err != nil {
 		return false, next, err
 	}
 	taken, slots, residue, failure := v.retract(ctx, gone)
 	if ctx.Err() != nil {
-		v.letGo(ctx)
+		v.slot.letGo(ctx)
 		return false, next, ctx.Err()
 	}
 	if failure != nil {
@@ -45,7 +45,7 @@ func (v *syncState) lookAtEdits(ctx context.Context, seen *verdict) (more bool, 
 	// A target knows batches and not messages, so other messages went with them. These are sent again.
 	again = append(again, conversation.SubtractRanges(taken, gone)...)
 	*seen = verdict{reached: true}
-	return true, next, v.release(ctx, slots, func(slot *record.MemorySync) {
+	return true, next, v.slot.release(ctx, slots, func(slot *record.MemorySync) {
 		slot.Edits = max(slot.Edits, v.head.EditSeq)
 		slot.Again = conversation.SubtractRanges(slot.Again, gone)
 		slot.Again = conversation.MergeRanges(append(slot.Again, again...))
@@ -69,7 +69,7 @@ func withResidue(known, more []string) []string {
 func (v *syncState) retractions(ctx context.Context) (gone, again []conversation.Range, err error) {
 	given := []conversation.Range{{End: v.slot.Next}}
 	for after := v.slot.Edits; after < v.head.EditSeq; after += editsPage {
-		snap, err := v.Unguarded.Read(ctx, v.key, store.Query{
+		snap, err := v.service.Unguarded.Read(ctx, v.key, store.Query{
 			Incarnation: v.head.Incarnation, Edits: &store.EditRange{After: after, Upto: min(after+editsPage, v.head.EditSeq)},
 		})
 		if err != nil {
@@ -102,7 +102,7 @@ func (v *syncState) onlySaid(ctx context.Context, ranges []conversation.Range) (
 	var out []conversation.Range
 	for _, r := range ranges {
 		for at := r.First; at < r.End; at += collectPage {
-			snap, err := v.Unguarded.Read(ctx, v.key, store.Query{
+			snap, err := v.service.Unguarded.Read(ctx, v.key, store.Query{
 				Incarnation: v.head.Incarnation,
 				Ranges:      []store.MessageRange{{Range: conversation.Range{First: at, End: min(at+collectPage, r.End)}}},
 			})
@@ -122,13 +122,13 @@ func (v *syncState) onlySaid(ctx context.Context, ranges []conversation.Range) (
 // takeBack deletes a batch that may have arrived but no longer matches the record.
 func (v *syncState) takeBack(ctx context.Context, f record.MemoryFlight, seen *verdict) (next time.Time, more bool, err error) {
 	f.Void = true // the target may know the batch's key, and would not accept it again
-	if err := v.lease(ctx, func(slot *record.MemorySync) { slot.Flight = &f }); err != nil {
+	if err := v.slot.lease(ctx, func(slot *record.MemorySync) { slot.Flight = &f }); err != nil {
 		return next, false, err
 	}
 	r := conversation.Range{First: f.First, End: f.End}
 	taken, slots, residue, failure := v.retract(ctx, []conversation.Range{r})
 	if ctx.Err() != nil {
-		v.letGo(ctx)
+		v.slot.letGo(ctx)
 		return next, false, ctx.Err()
 	}
 	if failure != nil {
@@ -137,7 +137,7 @@ func (v *syncState) takeBack(ctx context.Context, f record.MemoryFlight, seen *v
 	}
 	*seen = verdict{reached: true}
 	again := conversation.IntersectRanges(conversation.SubtractRanges(taken, []conversation.Range{r}), []conversation.Range{{End: v.slot.Next}})
-	return next, true, v.release(ctx, slots, func(slot *record.MemorySync) {
+	return next, true, v.slot.release(ctx, slots, func(slot *record.MemorySync) {
 		v.landed(slot)
 		slot.Again = conversation.MergeRanges(append(slot.Again, again...))
 		slot.Residue = withResidue(slot.Residue, residue)
@@ -153,19 +153,19 @@ func (v *syncState) retract(ctx context.Context, ranges []conversation.Range) (t
 	}
 	taken, ids, slots := lines.takeBatches(ranges)
 	scopes := scopesOf(v.key, v.head.Incarnation, v.info.ActorID, v.slot.Scopes)
-	v.underLease(ctx, func(ctx context.Context) {
+	v.slot.underLease(ctx, func(ctx context.Context) {
 		for _, scope := range scopes {
 			var all memory.Forgetting
 			var gone []*memory.Retraction
 			for _, r := range taken {
 				q := &memory.Retraction{Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Range: r, IDs: ids}
 				var f memory.Forgetting
-				if f, err = v.retractAll(ctx, scope, q); err != nil {
+				if f, err = v.service.eraser.retractAll(ctx, scope, q); err != nil {
 					return
 				}
 				gone, all.Deleted, residue = append(gone, q), all.Deleted+f.Deleted, withResidue(residue, f.Residue)
 			}
-			if err = v.unshowTaken(ctx, scope, gone, all.Deleted > 0); err != nil {
+			if err = v.service.eraser.unshowTaken(ctx, scope, gone, all.Deleted > 0); err != nil {
 				return
 			}
 		}
@@ -173,12 +173,19 @@ func (v *syncState) retract(ctx context.Context, ranges []conversation.Range) (t
 	return taken, slots, residue, err
 }
 
+// eraser takes back from the target, and from what builds showed.
+type eraser struct {
+	target  memory.Target
+	blocks  *blocks
+	onError func(error)
+}
+
 // retractAll takes back until nothing is left. If a target refuses, it keeps what it has: asking again would not help.
-func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.Retraction) (all memory.Forgetting, err error) {
+func (e *eraser) retractAll(ctx context.Context, scope memory.Scope, q *memory.Retraction) (all memory.Forgetting, err error) {
 	for more := true; more; {
-		f, err := s.Target.Retract(ctx, scope, q)
+		f, err := e.target.Retract(ctx, scope, q)
 		if errors.Is(err, memory.ErrRefused) {
-			s.tell(errKept)
+			e.onError(errKept)
 			all.Residue = withResidue(all.Residue, []string{"what the memory refused to take back"})
 			break
 		}
@@ -192,11 +199,11 @@ func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.
 
 // unshowTaken removes from views what retractions took back. If the target deleted anything, facts without known sources are removed
 // too.
-func (s *Service) unshowTaken(ctx context.Context, scope memory.Scope, taken []*memory.Retraction, deleted bool) error {
+func (e *eraser) unshowTaken(ctx context.Context, scope memory.Scope, taken []*memory.Retraction, deleted bool) error {
 	if len(taken) == 0 {
 		return nil
 	}
-	return s.unshow(ctx, scope, func(m memory.Memory) bool {
+	return e.blocks.unshow(ctx, scope, func(m memory.Memory) bool {
 		return deleted && m.Kind == memory.Fact && len(m.Sources) == 0 && !taken[0].KeepFacts ||
 			slices.ContainsFunc(taken, func(q *memory.Retraction) bool { return isAbout(&m, q) })
 	})
@@ -221,16 +228,15 @@ func isAbout(m *memory.Memory, q *memory.Retraction) bool {
 
 // lineage holds which memories the batches of a conversation led to, as far as that is recorded.
 type lineage struct {
-	service *Service
-	slots   map[string]record.MemoryLineage
+	slots map[string]record.MemoryLineage
 }
 
 func (v *syncState) readLineage(ctx context.Context) (*lineage, error) {
-	out := &lineage{service: v.Service, slots: map[string]record.MemoryLineage{}}
+	out := &lineage{slots: map[string]record.MemoryLineage{}}
 	if v.slot.Lineages == 0 {
 		return out, nil
 	}
-	snap, err := v.Unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, SlotsOf: v.lineageSlots()})
+	snap, err := v.service.Unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, SlotsOf: lineageSlots(v.service.Target.Name())})
 	if err != nil {
 		return nil, err
 	}
@@ -268,13 +274,13 @@ const lineageBytes = 32 << 10
 // lineageWith adds a batch to the recorded lineage, and returns how many slots there are after that.
 func (v *syncState) lineageWith(ctx context.Context, o record.MemoryOrigin) (slots map[string][]byte, count int32, err error) {
 	count = v.slot.Lineages
-	if len(o.IDs) == 0 || !v.limits.ReturnsIDs || v.limits.RetractsOne {
+	if len(o.IDs) == 0 || !v.service.limits.ReturnsIDs || v.service.limits.RetractsOne {
 		return nil, count, nil
 	}
 	line := record.MemoryLineage{}
 	if count > 0 {
-		name := v.lineageSlot(count - 1)
-		snap, err := v.Unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{name}})
+		name := lineageSlot(v.service.Target.Name(), count-1)
+		snap, err := v.service.Unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{name}})
 		if err != nil {
 			return nil, count, err
 		}
@@ -289,7 +295,7 @@ func (v *syncState) lineageWith(ctx context.Context, o record.MemoryOrigin) (slo
 			line, count = record.MemoryLineage{}, count+1
 		}
 		line.Origins = append(line.Origins, more)
-		slots[v.lineageSlot(count-1)] = record.EncodeMemoryLineage(&line)
+		slots[lineageSlot(v.service.Target.Name(), count-1)] = record.EncodeMemoryLineage(&line)
 	}
 	return slots, count, nil
 }

@@ -24,24 +24,24 @@ var errSkipped = errors.New("memories: a memory refused a message, which was pas
 // deliver gives the target a batch that is recorded as under way. With ask, the target may have it already and is asked first.
 func (v *syncState) deliver(ctx context.Context, b *memory.Batch, r *run, ask bool, seen *verdict) (next time.Time, more bool, err error) {
 	receipt, err := memory.Receipt{}, memory.ErrNotFound
-	v.underLease(ctx, func(ctx context.Context) {
+	v.slot.underLease(ctx, func(ctx context.Context) {
 		if ask {
-			receipt, err = v.Target.Settle(ctx, b)
+			receipt, err = v.service.Target.Settle(ctx, b)
 		}
 		if errors.Is(err, memory.ErrNotFound) {
-			receipt, err = v.Target.Add(ctx, b)
+			receipt, err = v.service.Target.Add(ctx, b)
 		}
 	})
 	if ctx.Err() != nil {
-		v.letGo(ctx)
+		v.slot.letGo(ctx)
 		return next, false, ctx.Err()
 	}
 	v.observe(r, outcomeOf(receipt, err))
 	switch {
 	case err == nil && receipt.Pending && !v.pendingTooLong():
 		*seen = verdict{reached: true}
-		next = v.Txn.Now().Add(pollPending)
-		return next, false, v.release(ctx, nil, func(slot *record.MemorySync) { slot.Flight.Pending, slot.NextTry = true, next })
+		next = v.service.Txn.Now().Add(pollPending)
+		return next, false, v.slot.release(ctx, nil, func(slot *record.MemorySync) { slot.Flight.Pending, slot.NextTry = true, next })
 	case err == nil:
 		*seen = verdict{reached: true}
 		return next, true, v.acknowledge(ctx, b, r, receipt)
@@ -63,7 +63,7 @@ const (
 // pendingTooLong reports whether the target has worked on a batch for so long that nobody waits for it any more. The memories that it
 // leads to stay unknown then.
 func (v *syncState) pendingTooLong() bool {
-	return v.slot.Flight != nil && v.Txn.Now().Sub(v.slot.Flight.Sent) >= pendingFor
+	return v.slot.Flight != nil && v.service.Txn.Now().Sub(v.slot.Flight.Sent) >= pendingFor
 }
 
 func outcomeOf(receipt memory.Receipt, err error) Outcome {
@@ -84,8 +84,8 @@ func outcomeOf(receipt memory.Receipt, err error) Outcome {
 }
 
 func (v *syncState) observe(r *run, outcome Outcome) {
-	if v.Observer.Sent != nil && len(r.messages) > 0 {
-		v.Observer.Sent(v.Target.Name(), outcome, len(r.messages), max(v.Txn.Now().Sub(r.messages[0].CreateTime), 0))
+	if v.service.Observer.Sent != nil && len(r.messages) > 0 {
+		v.service.Observer.Sent(v.service.Target.Name(), outcome, len(r.messages), max(v.service.Txn.Now().Sub(r.messages[0].CreateTime), 0))
 	}
 }
 
@@ -94,22 +94,22 @@ func (v *syncState) acknowledge(ctx context.Context, b *memory.Batch, r *run, re
 	if err := v.readMark(ctx); err != nil {
 		return err
 	}
-	if !v.remembersFrom(b.Messages[0].Time) {
+	if !v.queue.remembersFrom(b.Messages[0].Time) {
 		return v.lookAgainAtFlight(ctx) // what is under way is no longer what would be sent
 	}
 	slots, lineages, err := v.lineageWith(ctx, record.MemoryOrigin{Range: r.span, IDs: receipt.IDs})
 	if err != nil {
 		return err
 	}
-	err = v.release(ctx, slots, func(slot *record.MemorySync) {
+	err = v.slot.release(ctx, slots, func(slot *record.MemorySync) {
 		if f := slot.Flight; f != nil && f.Again {
 			slot.Again = conversation.SubtractRanges(slot.Again, []conversation.Range{r.span})
 		} else {
 			r.moveOn(slot)
 		}
 		v.landed(slot)
-		slot.Sent, slot.Lineages = v.Txn.Now(), lineages
-		if slot.Size *= 2; int(slot.Size) >= v.limits.MaxMessages {
+		slot.Sent, slot.Lineages = v.service.Txn.Now(), lineages
+		if slot.Size *= 2; int(slot.Size) >= v.service.limits.MaxMessages {
 			slot.Size = 0
 		}
 	})
@@ -123,13 +123,13 @@ func (v *syncState) landed(slot *record.MemorySync) {
 
 // lookAgainAtFlight makes the next step look again at what is under way.
 func (v *syncState) lookAgainAtFlight(ctx context.Context) error {
-	return v.release(ctx, nil, func(slot *record.MemorySync) { slot.NextTry = time.Time{} })
+	return v.slot.release(ctx, nil, func(slot *record.MemorySync) { slot.NextTry = time.Time{} })
 }
 
 // refused halves the size of the next batch. A message that is refused alone is passed over.
 func (v *syncState) refused(ctx context.Context, r *run) error {
 	one := len(r.messages) <= 1
-	err := v.release(ctx, nil, func(slot *record.MemorySync) {
+	err := v.slot.release(ctx, nil, func(slot *record.MemorySync) {
 		again := slot.Flight != nil && slot.Flight.Again
 		v.landed(slot)
 		slot.Size = max(int32(len(r.messages)/2), 1)
@@ -143,7 +143,7 @@ func (v *syncState) refused(ctx context.Context, r *run) error {
 		}
 	})
 	if err == nil && one {
-		v.tell(errSkipped)
+		v.service.OnError(errSkipped)
 	}
 	return err
 }
@@ -162,8 +162,8 @@ func (v *syncState) failed(ctx context.Context, failure error, seen *verdict) (n
 	case errors.Is(failure, memory.ErrUnavailable):
 		reason = "the memory is unavailable"
 	}
-	next = v.Txn.Now().Add(wait)
-	err = v.release(ctx, nil, func(slot *record.MemorySync) {
+	next = v.service.Txn.Now().Add(wait)
+	err = v.slot.release(ctx, nil, func(slot *record.MemorySync) {
 		slot.Attempts++
 		slot.NextTry, slot.State, slot.Reason = next, state, reason
 	})

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sony/gobreaker/v2"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -59,25 +57,36 @@ const (
 type Service struct {
 	Options
 
-	limits  memory.Limits
-	owner   string    // the owner of this process's leases
-	begun   time.Time // when this process began
-	since   since
-	worker  *worker
-	breaker *gobreaker.CircuitBreaker[[]memory.Memory]
+	limits     memory.Limits
+	owner      string // the owner of this process's leases
+	since      since
+	worker     *worker
+	partitions *partitions
+	blocks     *blocks
+	eraser     *eraser
+	searches   *searches
 }
 
 // New returns a service. Close ends its background work.
 func New(o *Options) *Service {
-	s := &Service{Options: *o, breaker: newBreaker()}
+	s := &Service{Options: *o, partitions: &partitions{store: o.Unguarded, txn: o.Txn, ids: o.IDs}}
 	if s.Target == nil {
 		return s
 	}
+	if s.OnError == nil {
+		s.OnError = func(error) {}
+	}
 	s.limits = s.Target.Limits()
 	s.limits.MaxMessages, s.limits.Concurrency = max(s.limits.MaxMessages, 1), max(s.limits.Concurrency, 1)
-	s.owner, s.begun = s.IDs().String(), s.Txn.Now()
-	s.since.turn = make(chan struct{}, 1)
+	s.owner = s.IDs().String()
 	s.worker = newWorker(s.limits.Concurrency, s.Txn.Now, s.errand)
+	s.partitions.worker, s.partitions.target = s.worker, s.Target.Name()
+	s.since = since{
+		partitions: s.partitions, target: s.Target.Name(), begun: s.Txn.Now(), backfill: s.Backfill, turn: make(chan struct{}, 1),
+	}
+	s.blocks = &blocks{store: s.Unguarded, txn: s.Txn, views: s.Views, defaults: s.Defaults}
+	s.eraser = &eraser{target: s.Target, blocks: s.blocks, onError: s.OnError}
+	s.searches = &searches{target: s.Target, breaker: newBreaker()}
 	return s
 }
 
@@ -99,8 +108,8 @@ func (s *Service) Waiting() int {
 // Enabled reports whether there is a memory.
 func (s *Service) Enabled() bool { return s.Target != nil }
 
-func (s *Service) requireTarget() error {
-	if s.Target == nil {
+func requireTarget(t memory.Target) error {
+	if t == nil {
 		return conversation.Errorf(conversation.MemoryDisabled, "the server has no memory across conversations (--memory)")
 	}
 	return nil
@@ -108,7 +117,7 @@ func (s *Service) requireTarget() error {
 
 // scopeOf returns the scope that a call is about.
 func (s *Service) scopeOf(ctx context.Context, of Of) (memory.Scope, error) {
-	if err := s.requireTarget(); err != nil {
+	if err := requireTarget(s.Target); err != nil {
 		return memory.Scope{}, err
 	}
 	if of.ActorID != "" {
@@ -151,7 +160,7 @@ const defaultResults = 10
 
 // Search finds the memories that answer a query, best first, over all scopes that can be searched.
 func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, error) {
-	if err := s.requireTarget(); err != nil {
+	if err := requireTarget(s.Target); err != nil {
 		return nil, err
 	}
 	snap, err := s.Txn.Read(ctx, r.Key, store.Query{Info: true})
@@ -168,7 +177,11 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 	result := &SearchResult{}
 	var failed error
 	for _, kind := range r.Scopes {
-		found, err := s.searchScope(ctx, snap.Head.Incarnation, snap.Info, &r, kind)
+		scope, err := scopeIn(r.Key, snap.Head.Incarnation, snap.Info, kind)
+		var found []memory.Memory
+		if err == nil {
+			found, err = s.Target.Search(ctx, scope, r.query(scope, s.Txn.Now()))
+		}
 		if err != nil {
 			failed = err
 			result.Degradations = append(result.Degradations, degradation(err))
@@ -183,16 +196,13 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 	return result, nil
 }
 
-func (s *Service) searchScope(ctx context.Context, incarnation conversation.ID, info *store.Info, r *SearchRequest, kind memory.ScopeKind) ([]memory.Memory, error) {
-	scope, err := scopeIn(r.Key, incarnation, info, kind)
-	if err != nil {
-		return nil, err
-	}
-	q := &memory.Query{Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Now: s.Txn.Now()}
+// query is what a search asks of one scope.
+func (r *SearchRequest) query(scope memory.Scope, now time.Time) *memory.Query {
+	q := &memory.Query{Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Now: now}
 	if scope.Kind != memory.ScopeSession {
 		q.Except = r.Key.Conversation // SearchMessages finds the conversation's own messages
 	}
-	return s.Target.Search(ctx, scope, q)
+	return q
 }
 
 // List lists memories, including superseded ones.
@@ -256,7 +266,7 @@ func (s *Service) noteSession(ctx context.Context, key store.Key) error {
 	if err != nil {
 		return err
 	}
-	return v.update(ctx, nil, func(slot *record.MemorySync) error {
+	return v.slot.update(ctx, nil, func(slot *record.MemorySync) error {
 		slot.Scopes |= sessionBit
 		return nil
 	})
@@ -298,7 +308,7 @@ func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
 	}
 	gone, err := s.Target.Delete(ctx, scope, []string{id})
 	if err == nil {
-		err = s.unshow(ctx, scope, func(m memory.Memory) bool {
+		err = s.blocks.unshow(ctx, scope, func(m memory.Memory) bool {
 			return m.Scope.Kind == scope.Kind && (m.ID == id || slices.Contains(gone, m.ID))
 		})
 	}

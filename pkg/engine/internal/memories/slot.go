@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -38,9 +37,11 @@ func (s *Service) Slots() []string {
 	return []string{s.SyncSlot()}
 }
 
-func (s *Service) lineageSlots() string { return lineagePrefix + s.Target.Name() + "/" }
+func lineageSlots(target string) string { return lineagePrefix + target + "/" }
 
-func (s *Service) lineageSlot(n int32) string { return fmt.Sprintf("%s%06d", s.lineageSlots(), n) }
+func lineageSlot(target string, n int32) string {
+	return fmt.Sprintf("%s%06d", lineageSlots(target), n)
+}
 
 // Why a slot was not changed.
 var (
@@ -50,35 +51,57 @@ var (
 
 // syncState is the state of a conversation's synchronization with the memory, as read at one time.
 type syncState struct {
-	*Service
+	*subject
+	service *Service
+	queue   *queue
+	slot    *syncSlot
+}
+
+// subject is a conversation that the memory may hold, as read at one time.
+type subject struct {
 	key    store.Key
 	head   store.Head
 	info   *store.Info
 	policy conversation.MemoryPolicy
 	ttl    time.Duration // 0: no ttl
-	slot   record.MemorySync
+}
+
+// syncSlot is the slot that says how much of a conversation is remembered, as read at one time, with the lease of who sends.
+type syncSlot struct {
+	record.MemorySync
 	stored []byte // the value of the slot; nil if there is none
-	marked time.Time
-	since  time.Time
+
+	name        string
+	key         store.Key
+	incarnation conversation.ID
+	store       store.Store // shows everything
+	clock       func() time.Time
+	owner       string // the owner of this process's leases
 }
 
 // syncStateOf makes the state from a snapshot that was read with Info and SyncSlot.
-func (s *Service) syncStateOf(key store.Key, snap *store.Snapshot) (*syncState, error) {
+func syncStateOf(s *Service, key store.Key, snap *store.Snapshot) (*syncState, error) {
 	policy := snap.Info.Policy.Or(s.Defaults)
-	v := &syncState{Service: s, key: key, head: snap.Head, info: snap.Info, policy: policy.Memory, stored: snap.Slots[s.SyncSlot()]}
-	v.ttl = conversation.ValueOr(policy.TTL, 0)
-	return v, v.parse()
+	of := &subject{key: key, head: snap.Head, info: snap.Info, policy: policy.Memory, ttl: conversation.ValueOr(policy.TTL, 0)}
+	slot := &syncSlot{
+		stored: snap.Slots[s.SyncSlot()], name: s.SyncSlot(), key: key, incarnation: snap.Head.Incarnation,
+		store: s.Unguarded, clock: s.Txn.Now, owner: s.owner,
+	}
+	var err error
+	slot.MemorySync, err = parseSync(slot.stored)
+	waiting := &queue{subject: of, slot: &slot.MemorySync, store: s.Unguarded, clock: s.Txn.Now, limits: s.limits}
+	return &syncState{subject: of, service: s, queue: waiting, slot: slot}, err
 }
 
-func (v *syncState) parse() (err error) {
-	v.slot = record.MemorySync{}
-	if v.stored == nil {
-		return nil
+// parseSync decodes the value of a slot; the zero value if there is none.
+func parseSync(stored []byte) (slot record.MemorySync, err error) {
+	if stored == nil {
+		return slot, nil
 	}
-	if v.slot, err = record.DecodeMemorySync(v.stored); err != nil {
-		return conversation.Errorf(conversation.CorruptRecord, "the stored state of a memory's sync is damaged").Because(err)
+	if slot, err = record.DecodeMemorySync(stored); err != nil {
+		return slot, conversation.Errorf(conversation.CorruptRecord, "the stored state of a memory's sync is damaged").Because(err)
 	}
-	return nil
+	return slot, nil
 }
 
 // open reads a conversation; nil if it does not exist any more.
@@ -93,7 +116,7 @@ func (s *Service) open(ctx context.Context, key store.Key) (*syncState, error) {
 	if gone := s.Txn.Live(&snap.Head); gone != nil {
 		return nil, nil //nolint:nilerr // no conversation: there is nothing to do
 	}
-	return s.syncStateOf(key, snap)
+	return syncStateOf(s, key, snap)
 }
 
 // The bits of the scopes that a conversation's messages went to.
@@ -103,15 +126,15 @@ const (
 )
 
 // scope returns the scope that the conversation's messages go to; ok is false if they go nowhere.
-func (v *syncState) scope() (scope memory.Scope, bit int32, ok bool) {
-	if !v.policy.Remembers() {
+func (c *subject) scope() (scope memory.Scope, bit int32, ok bool) {
+	if !c.policy.Remembers() {
 		return scope, 0, false
 	}
 	kind, bit := memory.ScopeUser, int32(userBit)
-	if v.policy.SyncScope == conversation.MemoryScopeSession {
+	if c.policy.SyncScope == conversation.MemoryScopeSession {
 		kind, bit = memory.ScopeSession, sessionBit
 	}
-	scope, err := scopeIn(v.key, v.head.Incarnation, v.info, kind)
+	scope, err := scopeIn(c.key, c.head.Incarnation, c.info, kind)
 	return scope, bit, err == nil
 }
 
@@ -128,15 +151,15 @@ func scopesOf(key store.Key, incarnation conversation.ID, actor string, bits int
 }
 
 // leased reports whether another process has the lease.
-func (v *syncState) leased() bool {
-	return v.slot.Owner != "" && v.slot.Owner != v.owner && v.Txn.Now().Before(v.slot.Until)
+func (s *syncSlot) leased() bool {
+	return s.Owner != "" && s.Owner != s.owner && s.clock().Before(s.Until)
 }
 
 // update changes the slot, and other slots with it. change may be called several times, each time with the slot's current state; its error
 // ends the update.
-func (v *syncState) update(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync) error) error {
+func (s *syncSlot) update(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync) error) error {
 	for range maxRetries {
-		next := v.slot
+		next := s.MemorySync
 		next.Ends, next.Again = slices.Clone(next.Ends), slices.Clone(next.Again)
 		if next.Flight != nil {
 			flight := *next.Flight
@@ -147,19 +170,19 @@ func (v *syncState) update(ctx context.Context, slots map[string][]byte, change 
 		}
 		value := record.EncodeMemorySync(&next)
 		c := &store.Change{
-			Aside: true, Head: store.Head{Incarnation: v.head.Incarnation},
-			Slots: map[string][]byte{v.SyncSlot(): value}, ExpectSlots: map[string][]byte{v.SyncSlot(): v.stored},
+			Aside: true, Head: store.Head{Incarnation: s.incarnation},
+			Slots: map[string][]byte{s.name: value}, ExpectSlots: map[string][]byte{s.name: s.stored},
 		}
 		maps.Copy(c.Slots, slots)
-		err := v.Unguarded.Commit(ctx, v.key, c)
+		err := s.store.Commit(ctx, s.key, c)
 		if err == nil {
-			v.stored, v.slot = value, next
+			s.stored, s.MemorySync = value, next
 			return nil
 		}
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		if err := v.reread(ctx); err != nil {
+		if err := s.reread(ctx); err != nil {
 			return err
 		}
 	}
@@ -170,16 +193,17 @@ func (v *syncState) update(ctx context.Context, slots map[string][]byte, change 
 const maxRetries = 8
 
 // reread reads the slot again.
-func (v *syncState) reread(ctx context.Context) error {
-	snap, err := v.Unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{v.SyncSlot()}})
+func (s *syncSlot) reread(ctx context.Context) error {
+	snap, err := s.store.Read(ctx, s.key, store.Query{Incarnation: s.incarnation, Slots: []string{s.name}})
 	if errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.State != store.Live {
 		return errGone
 	}
 	if err != nil {
 		return err
 	}
-	v.stored = snap.Slots[v.SyncSlot()]
-	return v.parse()
+	s.stored = snap.Slots[s.name]
+	s.MemorySync, err = parseSync(s.stored)
+	return err
 }
 
 // A lease is renewed while the target is being asked, so that it ends soon after its process dies. A call may take as long as the target
@@ -191,7 +215,7 @@ const (
 )
 
 // underLease calls the target while it renews the lease. If the lease is lost, the call is canceled.
-func (v *syncState) underLease(ctx context.Context, call func(ctx context.Context)) {
+func (s *syncSlot) underLease(ctx context.Context, call func(ctx context.Context)) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	ended, renewed := make(chan struct{}), make(chan struct{})
@@ -205,7 +229,7 @@ func (v *syncState) underLease(ctx context.Context, call func(ctx context.Contex
 				return
 			case <-ticker.C:
 			}
-			switch err := v.renew(ctx); {
+			switch err := s.renew(ctx); {
 			case errors.Is(err, errLost):
 				cancel()
 				return
@@ -220,32 +244,32 @@ func (v *syncState) underLease(ctx context.Context, call func(ctx context.Contex
 }
 
 // lease makes this process the one that may send.
-func (v *syncState) lease(ctx context.Context, change func(*record.MemorySync)) error {
-	return v.update(ctx, nil, func(slot *record.MemorySync) error {
-		if v.leased() {
+func (s *syncSlot) lease(ctx context.Context, change func(*record.MemorySync)) error {
+	return s.update(ctx, nil, func(slot *record.MemorySync) error {
+		if s.leased() {
 			return errLost
 		}
-		slot.Owner, slot.Until = v.owner, v.Txn.Now().Add(leaseTime)
+		slot.Owner, slot.Until = s.owner, s.clock().Add(leaseTime)
 		change(slot)
 		return nil
 	})
 }
 
 // renew extends a lease that this process has.
-func (v *syncState) renew(ctx context.Context) error {
-	return v.update(ctx, nil, func(slot *record.MemorySync) error {
-		if slot.Owner != v.owner {
+func (s *syncSlot) renew(ctx context.Context) error {
+	return s.update(ctx, nil, func(slot *record.MemorySync) error {
+		if slot.Owner != s.owner {
 			return errLost
 		}
-		slot.Until = v.Txn.Now().Add(leaseTime)
+		slot.Until = s.clock().Add(leaseTime)
 		return nil
 	})
 }
 
 // release changes the slot and gives up the lease. It fails if another process has taken the lease.
-func (v *syncState) release(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync)) error {
-	return v.update(ctx, slots, func(slot *record.MemorySync) error {
-		if slot.Owner != v.owner {
+func (s *syncSlot) release(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync)) error {
+	return s.update(ctx, slots, func(slot *record.MemorySync) error {
+		if slot.Owner != s.owner {
 			return errLost
 		}
 		slot.Owner, slot.Until = "", time.Time{}
@@ -255,10 +279,10 @@ func (v *syncState) release(ctx context.Context, slots map[string][]byte, change
 }
 
 // letGo gives up the lease after the context has ended, so that the next process need not wait for it to run out.
-func (v *syncState) letGo(ctx context.Context) {
+func (s *syncSlot) letGo(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = v.release(ctx, nil, func(*record.MemorySync) {})
+	_ = s.release(ctx, nil, func(*record.MemorySync) {})
 }
 
 // readMark reads the time up to which the conversation's actor is forgotten.
@@ -266,19 +290,24 @@ func (v *syncState) readMark(ctx context.Context) error {
 	if v.info.ActorID == "" {
 		return nil
 	}
-	m, err := v.markOf(ctx, v.key.Namespace, v.info.ActorID)
-	v.marked = m.Time
+	m, err := v.service.partitions.markOf(ctx, v.key.Namespace, v.info.ActorID)
+	v.queue.marked = m.Time
 	return err
 }
 
 // remembersFrom reports whether a message of the given time may be remembered: not if it was said before its actor was forgotten, or before
 // the store knew the target.
-func (v *syncState) remembersFrom(at time.Time) bool {
-	return at.After(v.marked) && !at.Before(v.since)
+func (q *queue) remembersFrom(at time.Time) bool {
+	return at.After(q.marked) && !at.Before(q.since)
 }
 
 // since is the time from which the store knows the target.
 type since struct {
+	partitions *partitions
+	target     string
+	begun      time.Time // when this process began
+	backfill   bool      // messages of any time are sent
+
 	turn  chan struct{}
 	known bool
 	at    time.Time
@@ -289,38 +318,37 @@ const sinceMargin = time.Minute
 
 var targetsKey = store.Key{Namespace: partitionPrefix, Conversation: "targets"}
 
-// readSince returns the time from which the store knows the target, and records that time at the first use. Earlier messages are not sent:
+// read returns the time from which the store knows the target, and records that time at the first use. Earlier messages are not sent:
 // otherwise a new target would get years of them.
-func (s *Service) readSince(ctx context.Context) (time.Time, error) {
-	if s.Backfill {
+func (s *since) read(ctx context.Context) (time.Time, error) {
+	if s.backfill {
 		return time.Time{}, nil
 	}
 	select {
-	case s.since.turn <- struct{}{}:
-		defer func() { <-s.since.turn }()
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
 	case <-ctx.Done():
 		return time.Time{}, ctx.Err()
 	}
-	if s.since.known {
-		return s.since.at, nil
+	if s.known {
+		return s.at, nil
 	}
-	name := strings.TrimPrefix(s.SyncSlot(), syncPrefix)
-	err := s.Txn.Do(ctx, targetsKey, func() error {
-		snap, err := s.partition(ctx, targetsKey, store.Query{Slots: []string{name}})
+	err := s.partitions.txn.Do(ctx, targetsKey, func() error {
+		snap, err := s.partitions.read(ctx, targetsKey, store.Query{Slots: []string{s.target}})
 		if err != nil {
 			return err
 		}
-		if value := snap.Slots[name]; value != nil {
+		if value := snap.Slots[s.target]; value != nil {
 			m, err := record.DecodeMemoryMark(value)
-			s.since.at = m.Time
+			s.at = m.Time
 			return err
 		}
-		s.since.at = s.begun.Add(-sinceMargin)
-		return s.Unguarded.Commit(ctx, targetsKey, &store.Change{
-			Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.Txn.Now()),
-			Slots: map[string][]byte{name: record.EncodeMemoryMark(&record.MemoryMark{Time: s.since.at})},
+		s.at = s.begun.Add(-sinceMargin)
+		return s.partitions.store.Commit(ctx, targetsKey, &store.Change{
+			Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.partitions.txn.Now()),
+			Slots: map[string][]byte{s.target: record.EncodeMemoryMark(&record.MemoryMark{Time: s.at})},
 		})
 	})
-	s.since.known = err == nil
-	return s.since.at, err
+	s.known = err == nil
+	return s.at, err
 }

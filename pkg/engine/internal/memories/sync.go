@@ -26,18 +26,12 @@ func (s *Service) errand(ctx context.Context, key store.Key) (next time.Time, se
 	if err == nil || ctx.Err() != nil {
 		return next, seen
 	}
-	s.tell(err)
+	s.OnError(err)
 	return s.Txn.Now().Add(jitter(time.Second, storeFailures)), seen
 }
 
 // storeFailures is the number of failures that a store failure counts as, so that it is tried again within half a minute.
 const storeFailures = 5
-
-func (s *Service) tell(err error) {
-	if s.OnError != nil {
-		s.OnError(err)
-	}
-}
 
 // syncDue sends to the memory what is due of a conversation: first what is under way, then deletions, then new messages.
 func (s *Service) syncDue(ctx context.Context, key store.Key) (next time.Time, seen verdict, err error) {
@@ -49,7 +43,7 @@ func (s *Service) syncDue(ctx context.Context, key store.Key) (next time.Time, s
 		next, more, err := v.step(ctx, &seen)
 		switch {
 		case errors.Is(err, errGone):
-			return time.Time{}, seen, s.deletedMeanwhile(ctx, v)
+			return time.Time{}, seen, s.partitions.deletedMeanwhile(ctx, v)
 		case errors.Is(err, errLost):
 			return s.Txn.Now().Add(time.Second), seen, nil
 		case err != nil || !more:
@@ -64,14 +58,14 @@ const stepsAtOnce = 16
 
 // step does one thing, and reports whether there may be more to do. If not, next is when to look again; zero for never.
 func (v *syncState) step(ctx context.Context, seen *verdict) (next time.Time, more bool, err error) {
-	now := v.Txn.Now()
+	now := v.service.Txn.Now()
 	switch {
-	case v.leased():
+	case v.slot.leased():
 		return v.slot.Until, false, nil
 	case v.slot.NextTry.After(now):
 		return v.slot.NextTry, false, nil
 	}
-	if v.since, err = v.readSince(ctx); err != nil {
+	if v.queue.since, err = v.service.since.read(ctx); err != nil {
 		return next, false, err
 	}
 	if err := v.readMark(ctx); err != nil {
@@ -80,7 +74,7 @@ func (v *syncState) step(ctx context.Context, seen *verdict) (next time.Time, mo
 	if v.slot.Flight != nil {
 		return v.resume(ctx, seen)
 	}
-	if v.stored != nil && v.slot.Edits < v.head.EditSeq {
+	if v.slot.stored != nil && v.slot.Edits < v.head.EditSeq {
 		if more, next, err := v.lookAtEdits(ctx, seen); more || err != nil || !next.IsZero() {
 			return next, more, err
 		}
@@ -92,7 +86,7 @@ func (v *syncState) step(ctx context.Context, seen *verdict) (next time.Time, mo
 	if len(v.slot.Again) > 0 {
 		return v.sendAgain(ctx, scope, bit, seen)
 	}
-	r, due, err := v.waiting(ctx)
+	r, due, err := v.queue.waiting(ctx)
 	switch {
 	case err != nil:
 		return next, false, err
@@ -106,10 +100,10 @@ func (v *syncState) step(ctx context.Context, seen *verdict) (next time.Time, mo
 
 // markEditsSeen records that edits which change nothing were looked at, so that they are not looked at again.
 func (v *syncState) markEditsSeen(ctx context.Context) error {
-	if v.stored == nil || v.slot.Edits >= v.head.EditSeq {
+	if v.slot.stored == nil || v.slot.Edits >= v.head.EditSeq {
 		return nil
 	}
-	return v.update(ctx, nil, func(slot *record.MemorySync) error {
+	return v.slot.update(ctx, nil, func(slot *record.MemorySync) error {
 		slot.Edits = max(slot.Edits, v.head.EditSeq)
 		return nil
 	})
@@ -117,7 +111,7 @@ func (v *syncState) markEditsSeen(ctx context.Context) error {
 
 // skip skips messages of which nothing is to be remembered.
 func (v *syncState) skip(ctx context.Context, r *run) error {
-	return v.update(ctx, nil, func(slot *record.MemorySync) error {
+	return v.slot.update(ctx, nil, func(slot *record.MemorySync) error {
 		if slot.Next == r.span.First && slot.Flight == nil {
 			r.moveOn(slot)
 		}
@@ -134,16 +128,16 @@ func (r *run) moveOn(slot *record.MemorySync) {
 
 // sendAgain sends the first of the ranges that are to be sent again.
 func (v *syncState) sendAgain(ctx context.Context, scope memory.Scope, bit int32, seen *verdict) (next time.Time, more bool, err error) {
-	if next = v.slot.Sent.Add(v.limits.Interval); !v.slot.Sent.IsZero() && next.After(v.Txn.Now()) {
+	if next = v.slot.Sent.Add(v.service.limits.Interval); !v.slot.Sent.IsZero() && next.After(v.service.Txn.Now()) {
 		return next, false, nil
 	}
 	first := v.slot.Again[0]
-	r, err := v.collect(ctx, first, v.batchLimit())
+	r, err := v.queue.collect(ctx, first, v.queue.batchLimit())
 	if err != nil {
 		return next, false, err
 	}
 	if len(r.messages) == 0 {
-		return next, true, v.update(ctx, nil, func(slot *record.MemorySync) error {
+		return next, true, v.slot.update(ctx, nil, func(slot *record.MemorySync) error {
 			slot.Again = conversation.SubtractRanges(slot.Again, []conversation.Range{r.span, {First: first.First, End: first.First + 1}})
 			return nil
 		})
@@ -153,20 +147,20 @@ func (v *syncState) sendAgain(ctx context.Context, scope memory.Scope, bit int32
 
 // send sends a run. The run is recorded as under way before it is sent.
 func (v *syncState) send(ctx context.Context, scope memory.Scope, bit int32, r *run, again bool, seen *verdict) (next time.Time, more bool, err error) {
-	b, err := v.batch(ctx, r, scope)
+	b, err := v.queue.batch(ctx, r, scope)
 	if err != nil {
 		return next, false, err
 	}
 	f := &record.MemoryFlight{
-		First: r.span.First, End: r.span.End, SHA256: digest(b), Key: v.IDs().String(), Session: r.session, Sent: v.Txn.Now(), Again: again,
+		First: r.span.First, End: r.span.End, SHA256: digest(b), Key: v.service.IDs().String(), Session: r.session, Sent: v.service.Txn.Now(), Again: again,
 	}
 	b.Key = f.Key
-	err = v.update(ctx, nil, func(slot *record.MemorySync) error {
-		if v.leased() || slot.Flight != nil || !again && slot.Next != r.span.First {
+	err = v.slot.update(ctx, nil, func(slot *record.MemorySync) error {
+		if v.slot.leased() || slot.Flight != nil || !again && slot.Next != r.span.First {
 			return errLost
 		}
-		slot.Owner, slot.Until, slot.Flight, slot.Scopes = v.owner, v.Txn.Now().Add(leaseTime), f, slot.Scopes|bit
-		if slot.Edits == 0 || v.stored == nil {
+		slot.Owner, slot.Until, slot.Flight, slot.Scopes = v.service.owner, v.service.Txn.Now().Add(leaseTime), f, slot.Scopes|bit
+		if slot.Edits == 0 || v.slot.stored == nil {
 			slot.Edits = max(slot.Edits, v.head.EditSeq)
 		}
 		return nil
@@ -185,11 +179,11 @@ func (v *syncState) resume(ctx context.Context, seen *verdict) (next time.Time, 
 	if !sends || f.Void {
 		return v.takeBack(ctx, f, seen)
 	}
-	r, err := v.collect(ctx, conversation.Range{First: f.First, End: f.End}, int(f.End-f.First))
+	r, err := v.queue.collect(ctx, conversation.Range{First: f.First, End: f.End}, int(f.End-f.First))
 	if err != nil {
 		return next, false, err
 	}
-	b, err := v.batch(ctx, r, scope)
+	b, err := v.queue.batch(ctx, r, scope)
 	if err != nil {
 		return next, false, err
 	}
@@ -197,8 +191,8 @@ func (v *syncState) resume(ctx context.Context, seen *verdict) (next time.Time, 
 		return v.takeBack(ctx, f, seen)
 	}
 	b.Key, b.Session = f.Key, sessionName(v.head.Incarnation, f.Session)
-	if err := v.lease(ctx, func(*record.MemorySync) {}); err != nil {
+	if err := v.slot.lease(ctx, func(*record.MemorySync) {}); err != nil {
 		return next, false, err
 	}
-	return v.deliver(ctx, b, r, f.Pending || !v.limits.Idempotent, seen)
+	return v.deliver(ctx, b, r, f.Pending || !v.service.limits.Idempotent, seen)
 }

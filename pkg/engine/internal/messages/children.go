@@ -27,7 +27,7 @@ func (l *messageReader) expandSummary(ctx context.Context, r *ExpandRequest) (*E
 	if r.Cursor != nil {
 		at = max(at, *r.Cursor)
 	}
-	c := &children{messageReader: l, request: r, out: &ExpandResult{Revision: l.loaded.Head.Revision}}
+	c := &children{reader: l, request: r, out: &ExpandResult{Revision: l.loaded.Head.Revision}}
 	for _, id := range s.Summary.Children {
 		child := all[id].Range
 		if more, err := c.addMessages(ctx, conversation.Range{First: at, End: child.First}); more || err != nil {
@@ -47,7 +47,7 @@ func (l *messageReader) expandSummary(ctx context.Context, r *ExpandRequest) (*E
 
 // children is a page of what a summary stands for.
 type children struct {
-	*messageReader
+	reader  *messageReader
 	request *ExpandRequest
 	out     *ExpandResult
 	bytes   int
@@ -63,11 +63,11 @@ func (c *children) stop(next int32) *ExpandResult {
 // addMessages adds the messages of a range. more reports that the page is full before the range ends.
 func (c *children) addMessages(ctx context.Context, r conversation.Range) (more bool, err error) {
 	for index := r.First; index < r.End; index++ {
-		m, err := c.load(ctx, index)
+		m, err := c.reader.load(ctx, index)
 		if err != nil {
 			return false, err
 		}
-		shown, err := c.show(ctx, m, false)
+		shown, err := c.reader.show(ctx, m, false)
 		if err != nil {
 			return false, err
 		}

@@ -71,7 +71,7 @@ func (ms *Service) correct(ctx context.Context, index int32, r *CorrectRequest) 
 		shown, err := l.shownNow(ctx, m, r)
 		return &CorrectResult{Message: shown, Revision: first.Revision, Duplicate: true}, err
 	}
-	c := &correction{messageReader: l, message: m, request: r}
+	c := &correction{reader: l, message: m, request: r}
 	return c.commit(ctx)
 }
 
@@ -90,7 +90,7 @@ func (l *messageReader) shownNow(ctx context.Context, m *conversation.Message, r
 
 // correction is a correction in progress.
 type correction struct {
-	*messageReader
+	reader  *messageReader
 	message *conversation.Message // as it was before
 	request *CorrectRequest
 	edit    conversation.Edit
@@ -99,10 +99,30 @@ type correction struct {
 // maxCorrections bounds the corrections of a conversation: all of them are part of every read of its edits.
 const maxCorrections = 1000
 
+// countCorrections counts the corrections among edits. All of them are loaded with any message.
+func countCorrections(edits []conversation.Edit) int {
+	n := 0
+	for i := range edits {
+		if edits[i].Kind == conversation.EditCorrect {
+			n++
+		}
+	}
+	return n
+}
+
+// weightIn is the weight of what a view shows of a message, in tokens.
+func weightIn(view *conversation.View, m *conversation.Message) int64 {
+	it, shown := view.Item(view.Corrected(m))
+	if !shown {
+		return 0
+	}
+	return it.Tokens()
+}
+
 // commit makes the edit and reports what it costs.
 func (b *correction) commit(ctx context.Context) (*CorrectResult, error) {
-	w, ms := b.loaded, b.service
-	if w.Corrections() >= maxCorrections {
+	w, ms := b.reader.loaded, b.reader.service
+	if countCorrections(w.Edits) >= maxCorrections {
 		return nil, conversation.Errorf(conversation.LimitExceeded, "a conversation holds at most %d corrections", maxCorrections)
 	}
 	if w.View.Hidden(conversation.Range{First: b.message.Index, End: b.message.Index + 1}) {
@@ -124,9 +144,9 @@ func (b *correction) commit(ctx context.Context) (*CorrectResult, error) {
 }
 
 func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResult, error) {
-	w, ms := b.loaded, b.service
-	after := &messageReader{service: ms, loaded: w.WithEdit(b.edit), last: b.last}
-	b.edit.Before, b.edit.After = w.Weight(b.message), after.loaded.Weight(b.message)
+	w, ms := b.reader.loaded, b.reader.service
+	after := &messageReader{service: ms, loaded: w.WithEdit(b.edit), last: b.reader.last}
+	b.edit.Before, b.edit.After = weightIn(w.View, b.message), weightIn(after.loaded.View, b.message)
 	dissolved := summariesMissing(w.View, after.loaded.View)
 	if err := b.changeSlots(c, len(dissolved) > 0); err != nil {
 		return nil, err
@@ -163,7 +183,7 @@ func (b *correction) staged(ctx context.Context, c *store.Change) ([]conversatio
 	edit.Parts = slices.Clone(edit.Parts)
 	for i := range edit.Parts {
 		shown := conversation.CloneParts([]conversation.Part{edit.Parts[i].Shown})
-		uploads, err := b.service.Blobs.StageParts(ctx, b.loaded.Key, b.loaded.Head.Incarnation, shown)
+		uploads, err := b.reader.service.Blobs.StageParts(ctx, b.reader.loaded.Key, b.reader.loaded.Head.Incarnation, shown)
 		c.Uploads = append(c.Uploads, uploads...)
 		if err != nil {
 			return nil, err
@@ -175,7 +195,7 @@ func (b *correction) staged(ctx context.Context, c *store.Change) ([]conversatio
 
 // parts returns the corrected parts, or the reason why one cannot be corrected.
 func (b *correction) parts() ([]conversation.PartEdit, error) {
-	counter, err := b.service.Views.Counter(b.loaded.Info.Counter)
+	counter, err := b.reader.service.Views.Counter(b.reader.loaded.Info.Counter)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +260,7 @@ func blankText(c conversation.Content) bool { return c.Ref == nil && strings.Tri
 
 // wasCited reports whether a citation was ever shown for a part: its text is a content of its own then.
 func (b *correction) wasCited(part int32) bool {
-	return slices.ContainsFunc(b.loaded.Edits, func(e conversation.Edit) bool {
+	return slices.ContainsFunc(b.reader.loaded.Edits, func(e conversation.Edit) bool {
 		return e.Kind == conversation.EditParts && e.Range.Contains(b.message.Index) && slices.ContainsFunc(e.Parts, func(p conversation.PartEdit) bool {
 			return p.Part == part && (p.Shown.Citation != nil || p.Level == conversation.Cited)
 		})
@@ -250,7 +270,7 @@ func (b *correction) wasCited(part int32) bool {
 // changeSlots drops what was prepared from the old words. It also drops windows that rest on a summary which dissolves, or that cut the
 // old words: the next build finds them anew.
 func (b *correction) changeSlots(c *store.Change, dissolves bool) error {
-	w := b.loaded
+	w := b.reader.loaded
 	draft, _, err := drafts.Of(w)
 	if err != nil {
 		return err
@@ -260,7 +280,7 @@ func (b *correction) changeSlots(c *store.Change, dissolves bool) error {
 			return err
 		}
 	}
-	return w.ForgetWindows(c, func(win *conversation.Window) bool {
+	return w.Slots.ForgetWindows(c, func(win *conversation.Window) bool {
 		_, cut := win.CutOf(b.message.Index, 0)
 		return cut || dissolves
 	})
@@ -269,10 +289,10 @@ func (b *correction) changeSlots(c *store.Change, dissolves bool) error {
 // cost is the weight that the provider must read anew: everything in the last build from the message on, or from the first summary that
 // dissolves.
 func (b *correction) cost(ctx context.Context, dissolved []int64) (int64, error) {
-	if b.last == nil || b.message.Index >= b.last.MessageCount {
+	if b.reader.last == nil || b.message.Index >= b.reader.last.MessageCount {
 		return 0, nil
 	}
-	units, err := b.lastUnits(ctx)
+	units, err := b.reader.lastUnits(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -285,7 +305,7 @@ func (b *correction) cost(ctx context.Context, dissolved []int64) (int64, error)
 		for j := range u.Items {
 			changed = changed || u.Items[j].Message.Index == b.message.Index
 		}
-		if changed && u.First() < b.last.MessageCount {
+		if changed && u.First() < b.reader.last.MessageCount {
 			cost += u.Tokens()
 		}
 	}

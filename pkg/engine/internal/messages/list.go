@@ -133,7 +133,7 @@ func (ms *Service) Messages(ctx context.Context, r MessagesRequest) (*MessagesRe
 	if err != nil {
 		return nil, err
 	}
-	p := &listingPage{messageReader: l, request: &r, left: clip(r.Range, l.loaded.Head.Messages), result: &MessagesResult{}}
+	p := &listingPage{reader: l, request: &r, left: clip(r.Range, l.loaded.Head.Messages), result: &MessagesResult{}}
 	p.resume()
 	if r.Current && r.Filter.empty() {
 		if err := p.findSummaries(ctx); err != nil {
@@ -165,7 +165,7 @@ func clip(r conversation.Range, messages int32) conversation.Range {
 
 // listingPage is one page of a listing in progress.
 type listingPage struct {
-	*messageReader
+	reader  *messageReader
 	request *MessagesRequest
 	all     conversation.Range // the range with which this page began
 	left    conversation.Range // the part of all that is still to be read
@@ -190,7 +190,7 @@ func (p *listingPage) resume() {
 
 // findSummaries finds the summaries in force and reserves room for them on the page.
 func (p *listingPage) findSummaries(ctx context.Context) error {
-	spans, err := p.service.Views.Spans(ctx, p.loaded)
+	spans, err := p.reader.service.Views.Spans(ctx, p.reader.loaded)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (p *listingPage) addSummaries(ctx context.Context) error {
 		if !passed.Contains(at) {
 			continue
 		}
-		texts, err := p.service.Blobs.Texts(ctx, p.loaded.Key, p.loaded.Head.Incarnation, s.Summary.Text)
+		texts, err := p.reader.service.Blobs.Texts(ctx, p.reader.loaded.Key, p.reader.loaded.Head.Incarnation, s.Summary.Text)
 		if err != nil {
 			return err
 		}
@@ -262,11 +262,11 @@ func (p *listingPage) page(ctx context.Context) (done bool, err error) {
 	if p.request.Descending {
 		page = conversation.Range{First: max(p.left.First, p.left.End-listPage), End: p.left.End}
 	}
-	w := view.New(p.loaded.Key, &store.Snapshot{Head: p.loaded.Head, Info: &p.loaded.Info})
-	if err := w.Load(ctx, p.service.Store, page); err != nil {
+	w := view.New(p.reader.loaded.Key, &store.Snapshot{Head: p.reader.loaded.Head, Info: &p.reader.loaded.Info})
+	if err := w.Load(ctx, p.reader.service.Store, page); err != nil {
 		return false, err
 	}
-	p.loaded = w
+	p.reader.loaded = w
 	if p.request.Descending {
 		slices.Reverse(w.Messages)
 	}
@@ -285,9 +285,9 @@ func (p *listingPage) add(ctx context.Context, m *conversation.Message) (done bo
 		return false, nil
 	}
 	if !p.request.Current {
-		m = p.loaded.Original(m)
+		m = p.reader.loaded.Original(m)
 	}
-	shown, err := p.show(ctx, m, p.request.Current)
+	shown, err := p.reader.show(ctx, m, p.request.Current)
 	if err != nil || shown == nil {
 		p.passed(m.Index)
 		return false, err

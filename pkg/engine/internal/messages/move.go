@@ -28,7 +28,7 @@ func (ms *Service) MoveChange(ctx context.Context, w *view.Loaded, c *store.Chan
 	if err := drafts.Drop(w, c); err != nil {
 		return nil, err
 	}
-	return c, w.ForgetWindows(c, func(*conversation.Window) bool { return true })
+	return c, w.Slots.ForgetWindows(c, func(*conversation.Window) bool { return true })
 }
 
 // weightOf is the weight of messages as they were appended, in tokens.

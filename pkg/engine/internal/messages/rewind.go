@@ -119,7 +119,7 @@ func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
 		return nil, err
 	}
 	dissolves := len(b.dissolved()) > 0
-	if err := w.ForgetWindows(c, func(win *conversation.Window) bool {
+	if err := w.Slots.ForgetWindows(c, func(win *conversation.Window) bool {
 		return dissolves || win.Start >= b.from || win.Request >= b.from
 	}); err != nil {
 		return nil, err

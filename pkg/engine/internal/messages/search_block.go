@@ -31,7 +31,7 @@ func (b *messageBlock) size() int64 {
 // readBlock prepares messages for searching. Calls of recall tools and their results are left out: otherwise a search would find
 // earlier searches.
 func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*messageBlock, error) {
-	recorded, err := s.read(ctx, store.MessageRange{Range: at})
+	recorded, err := s.reader.read(ctx, store.MessageRange{Range: at})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *messageSearch) searchableParts(ctx context.Context, messages []conversa
 	recalls := map[int32]bool{} // by ordinal of the call
 	s.noteCalls(recalls, messages)
 	if first, known := messages[0].UnitFirst(); known && first < messages[0].Index && placement.HasResults(messages[0]) {
-		before, err := s.read(ctx, store.MessageRange{Range: conversation.Range{First: first, End: messages[0].Index}})
+		before, err := s.reader.read(ctx, store.MessageRange{Range: conversation.Range{First: first, End: messages[0].Index}})
 		if err != nil {
 			return nil, err
 		}
@@ -111,8 +111,8 @@ func (s *messageSearch) beginning(ctx context.Context, parts []conversation.Part
 func (s *messageSearch) beginningOf(ctx context.Context, c conversation.Content, room int) (string, error) {
 	text := c.Inline
 	if c.Ref != nil {
-		snap, err := s.service.Store.Read(ctx, s.loaded.Key, store.Query{
-			Incarnation: s.loaded.Head.Incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: int64(room)}},
+		snap, err := s.reader.service.Store.Read(ctx, s.reader.loaded.Key, store.Query{
+			Incarnation: s.reader.loaded.Head.Incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: int64(room)}},
 		})
 		if err != nil {
 			return "", txn.Failure(err)

@@ -18,7 +18,7 @@ import (
 func (s *messageSearch) withoutQueryCalls(ctx context.Context, b *messageBlock) ([]*search.Messages, error) {
 	runs := []*search.Messages{b.words}
 	for _, index := range b.asks[s.asked] {
-		recorded, err := s.read(ctx, store.MessageRange{Range: conversation.Range{First: index, End: index + 1}})
+		recorded, err := s.reader.read(ctx, store.MessageRange{Range: conversation.Range{First: index, End: index + 1}})
 		if err != nil {
 			return nil, err
 		}

@@ -30,7 +30,10 @@ func (ms *Service) SearchMessages(ctx context.Context, r SearchMessagesRequest) 
 		return nil, err
 	}
 	view := (&conversation.View{}).Fold(spans)
-	s := &messageSearch{tools: l.loaded.Info.Policy.Or(ms.Defaults).RecallTools(), asked: askedHash(r.Query), messageReader: l, request: &r, view: view, query: search.NewQuery(r.Query), within: clip(r.Range, l.loaded.Head.Messages), out: &SearchMessagesResult{}}
+	s := &messageSearch{
+		reader: l, request: &r, tools: l.loaded.Info.Policy.Or(ms.Defaults).RecallTools(), asked: askedHash(r.Query), query: search.NewQuery(r.Query),
+		within: clip(r.Range, l.loaded.Head.Messages), view: view, out: &SearchMessagesResult{},
+	}
 	for _, h := range view.Hides() {
 		s.hidden = append(s.hidden, h.Range)
 	}
@@ -42,7 +45,7 @@ func (ms *Service) SearchMessages(ctx context.Context, r SearchMessagesRequest) 
 
 // messageSearch is one search over messages.
 type messageSearch struct {
-	*messageReader
+	reader  *messageReader
 	request *SearchMessagesRequest
 	tools   conversation.RecallTools
 	asked   uint64
@@ -117,7 +120,7 @@ func (s *messageSearch) isHidden(index int32) bool {
 
 // block returns a block of messages prepared for searching. It uses the kept one if that still matches the record.
 func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, error) {
-	head, ready := &s.loaded.Head, s.service.Contents.Cache
+	head, ready := &s.reader.loaded.Head, s.reader.service.Contents.Cache
 	at := clip(blockRange(n), head.Messages)
 	if kept, ok := ready.Messages(head.Incarnation, n).(*messageBlock); ok && len(kept.messages) >= int(at.Len()) && s.isCurrent(kept, n) {
 		return kept, nil
@@ -146,11 +149,11 @@ func (s *messageSearch) describeHits(ctx context.Context) error {
 	for i, h := range s.hits {
 		ranges[i] = conversation.Range{First: h.Index, End: h.Index + 1}
 	}
-	if err := s.loaded.Load(ctx, s.service.Store, conversation.MergeRanges(ranges)...); err != nil {
+	if err := s.reader.loaded.Load(ctx, s.reader.service.Store, conversation.MergeRanges(ranges)...); err != nil {
 		return err
 	}
 	for _, h := range s.hits {
-		m, ok := s.loaded.Message(h.Index)
+		m, ok := s.reader.loaded.Message(h.Index)
 		if !ok {
 			return contents.Damaged("a message")
 		}
@@ -164,7 +167,7 @@ func (s *messageSearch) describeHits(ctx context.Context) error {
 		}
 		hit := MessageHit{
 			Message: *m, Score: h.Score, Snippet: search.Snippet(s.query, text, s.request.SnippetChars),
-			InView: s.inView(m), Hidden: s.isHidden(h.Index),
+			InView: s.reader.inView(m), Hidden: s.isHidden(h.Index),
 		}
 		hit.Message.Parts = nil
 		if utf8.RuneCountInString(text) > 0 { // not all of it was erased

@@ -82,7 +82,7 @@ func (u *rewindUndo) change(ms *Service) (*store.Change, error) {
 	if err := drafts.Drop(w, c); err != nil {
 		return nil, err
 	}
-	return c, w.ForgetWindows(c, func(*conversation.Window) bool { return true }) // they were found without the messages that come back
+	return c, w.Slots.ForgetWindows(c, func(*conversation.Window) bool { return true }) // they were found without the messages that come back
 }
 
 // changeHead repeats on the head what appending the messages did. The rewind had left the head as it was before them.

@@ -54,7 +54,7 @@ func (d *Decided) Change(r *Request, reported *conversation.Manifest, a *provide
 		c.ReplaceManifests = []conversation.Manifest{*reported}
 		c.Slots[view.UsageSlot(reported.Model)], c.Slots[view.UsedSlot] = w.Slots[view.UsageSlot(reported.Model)], w.Slots[view.UsedSlot]
 	}
-	w.DropKeptUsage(c)
+	w.Slots.DropKeptUsage(c)
 	if err := d.markReportAnswered(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}
@@ -89,7 +89,7 @@ func (d *Decided) Change(r *Request, reported *conversation.Manifest, a *provide
 
 // WriteBudgetWindows remembers the window for the budget, and says whether it shows other messages than the last one did.
 func (d *Decided) WriteBudgetWindows(c *store.Change) (moved bool, err error) {
-	known, err := d.Given.Loaded.BudgetWindows()
+	known, err := d.Given.Loaded.Slots.BudgetWindows()
 	if err != nil {
 		return false, err
 	}
@@ -120,7 +120,7 @@ func (d *Decided) manifest(r *Request, a *provider.Assembly, head *store.Head) c
 
 // markReportAnswered remembers that the view was made smaller for the last report.
 func (d *Decided) markReportAnswered(c *store.Change) error {
-	r, ok, err := d.Given.Loaded.LastUsage()
+	r, ok, err := d.Given.Loaded.Slots.LastUsage()
 	if err != nil || !ok || !d.compacted.AnswersReport {
 		return err
 	}

@@ -51,7 +51,7 @@ func New(in *Input) (*pass.Given, error) {
 	return &pass.Given{
 		Composer: view.NewComposer(w, kept, in.Format, r.Model, in.Counter), Settings: s, Summaries: in.Summaries,
 		Turn: turn, NewTurn: turn > w.Head.Turn, DryRun: r.DryRun, CloseOpenCalls: r.CloseOpenCalls, Now: in.Now, Clock: in.Clock,
-		Fixed: w.WeighFixed(complete.Fixed, in.Counter).Tokens, Completion: complete, Recalls: in.Recalls,
+		Fixed: w.Fixed.Weigh(complete.Fixed, in.Counter), Completion: complete, Recalls: in.Recalls,
 	}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // grows are the fields of view.Loaded that passes may fill: units as they were written, what was read, and what is missing.
-var grows = []string{"unitCaches", "lines", "contents", "extraSlots", "missing"}
+var grows = []string{"unitCaches", "lines", "Extras"}
 
 // deep hashes all that a value leads to, behind pointers and in unexported fields too.
 func deep(values ...any) string {

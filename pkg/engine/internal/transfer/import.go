@@ -136,10 +136,10 @@ func (im *importer) take(ctx context.Context, r *Record) error {
 		return invalid("the sources do not come last")
 	case r.State != nil:
 		im.slots = maps.Clone(r.State.Slots)
-		if err := im.takeRuns(r.State.Runs); err != nil {
+		if err := im.sources.takeRuns(r.State.Runs, im.head.Messages); err != nil {
 			return err
 		}
-		return im.checkRewinds(r.State.Rewinds)
+		return im.rewinds.take(r.State.Rewinds)
 	case r.Message != nil:
 		return im.message(ctx, r.Message)
 	case r.Edit != nil:
@@ -209,7 +209,7 @@ func (im *importer) staged(ctx context.Context, weight int) error {
 
 // derive repeats what an append does, and requires the same outcome.
 func (im *importer) derive(m *conversation.Message) error {
-	im.passRewinds(m.Index)
+	im.rewinds.pass(&im.head, m.Index)
 	ordinals, unit := callOrdinals(m), m.Unit
 	if unit != im.head.UnitStart+1 { // the message's unit may be closed because a build had shown it, and an export need not include builds
 		im.head.CallsEnd = 0
@@ -276,7 +276,7 @@ func (im *importer) complete(ctx context.Context) error {
 		return err
 	}
 	from, h := &im.from.Head, &im.head
-	im.passRewinds(h.Messages)
+	im.rewinds.pass(h, h.Messages)
 	if !im.rewinds.followed() {
 		return invalid("the export is not whole")
 	}
@@ -286,10 +286,11 @@ func (im *importer) complete(ctx context.Context) error {
 	if from.Seen < 0 || from.Seen > h.Messages || from.SeenBefore < 0 || from.SeenBefore > from.Seen || from.Start < 0 || from.Start > h.Messages || !possible(from) {
 		return invalid("the conversation has impossible figures")
 	}
-	if err := im.checkSlots(); err != nil {
+	known := importedRecord{messages: h.Messages, editSeq: im.editSeq}
+	if err := known.checkSlots(im.slots); err != nil {
 		return err
 	}
-	if err := im.completeSources(); err != nil {
+	if err := im.sources.complete(); err != nil {
 		return err
 	}
 	h.Version, h.Revision, h.Turn, h.EditSeq = from.Version, from.Revision, from.Turn, im.editSeq
@@ -316,7 +317,7 @@ func (im *importer) commit(ctx context.Context) (*txn.Conversation, error) {
 	}
 	im.head.NextDue = txn.Earliest(im.head.ExpireTime, now.Add(txn.RequestMemory)) // the sweeper cleans up the imported state
 	c := &store.Change{Head: im.head, Info: &im.from.Info, Slots: maps.Clone(im.slots), Uploads: im.uploads}
-	im.applySources(c)
+	im.sources.apply(c)
 	err := im.service.Txn.Commit(ctx, im.key, &store.Head{}, c)
 	im.mayStand = txn.MayStand(err)
 	if err != nil {

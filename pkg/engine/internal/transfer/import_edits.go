@@ -13,7 +13,7 @@ import (
 
 func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 	h := &im.head
-	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || !hasAllItsKindNeeds(e) || !im.noteNames(e) ||
+	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || !hasAllItsKindNeeds(e) || !im.sources.noteNames(e) ||
 		e.Commit < im.commits.edit || e.Commit > im.from.Head.Version {
 		return invalid("edit %d does not fit the record", e.Seq)
 	}

@@ -35,18 +35,19 @@ type rewinds struct {
 	byEdits []conversation.Range // what the edits read so far take back; the state does not list rewinds that were undone
 }
 
-// checkRewinds requires that the ranges can be rewinds of one conversation: each reaches to the end of the record at its time.
-func (im *importer) checkRewinds(ranges []conversation.Range) error {
+// take takes over the rewinds of a state. It requires that the ranges can be rewinds of one conversation: each reaches to the end of the
+// record at its time.
+func (w *rewinds) take(ranges []conversation.Range) error {
 	if len(ranges) > maxImportedRewinds {
 		return invalid("the state has more than %d rewinds", maxImportedRewinds)
 	}
-	im.rewinds.starts = make(map[int32][]int, len(ranges))
+	w.starts = make(map[int32][]int, len(ranges))
 	for i, r := range ranges {
 		if r.First < 0 || r.Len() <= 0 || i > 0 && r.End < ranges[i-1].End {
 			return invalid("the rewinds do not follow on each other")
 		}
-		im.rewinds.all = append(im.rewinds.all, rewound{Range: r})
-		im.rewinds.starts[r.First] = append(im.rewinds.starts[r.First], i)
+		w.all = append(w.all, rewound{Range: r})
+		w.starts[r.First] = append(w.starts[r.First], i)
 	}
 	return nil
 }
@@ -74,32 +75,31 @@ func (w *rewinds) followed() bool {
 	return slices.EqualFunc(w.byEdits, w.all, func(r conversation.Range, x rewound) bool { return r == x.Range })
 }
 
-// passRewinds applies to the head the rewinds that end before a message. It also keeps a copy of the head for rewinds that will go
+// pass applies to the head the rewinds that end before a message. It also keeps a copy of the head for rewinds that will go
 // back to that message.
-func (im *importer) passRewinds(index int32) {
-	w := &im.rewinds
+func (w *rewinds) pass(h *store.Head, index int32) {
 	for ; w.passed < len(w.all) && w.all[w.passed].End == index; w.passed++ {
-		im.goBack(w.passed)
+		w.goBack(h, w.passed)
 	}
 	if len(w.starts[index]) == 0 {
 		return
 	}
-	before := earlierHead{Head: im.head, inputs: im.rewinds.inputs}
-	before.Unanswered, before.Pins = slices.Clone(im.head.Unanswered), slices.Clone(im.head.Pins)
+	before := earlierHead{Head: *h, inputs: w.inputs}
+	before.Unanswered, before.Pins = slices.Clone(h.Unanswered), slices.Clone(h.Pins)
 	for _, i := range w.starts[index] {
 		w.all[i].before = &before
 	}
 }
 
 // goBack changes the head as a rewind does; see rewindChange.changeHead in package messages.
-func (im *importer) goBack(i int) {
-	h, before := &im.head, im.rewinds.pastBefore(i)
-	if im.rewinds.all[i].First <= h.LeadingSystem {
+func (w *rewinds) goBack(h *store.Head, i int) {
+	before := w.pastBefore(i)
+	if w.all[i].First <= h.LeadingSystem {
 		h.LeadingSystem = h.Messages
 	}
 	h.Request, h.Opening, h.Pins = before.Request, before.Opening, slices.Clone(before.Pins)
 	placement.ForgetCalls(h, before.CallOrdinal+1)
-	im.rewinds.inputs = before.inputs
+	w.inputs = before.inputs
 	if h.Place.Carrying > 0 {
 		if h.Place = before.Place; h.Place.Carrying == 0 {
 			h.Place.Inputs = before.inputs

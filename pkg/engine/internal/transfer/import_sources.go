@@ -37,21 +37,21 @@ type importedSources struct {
 	message *conversation.Message
 }
 
-// takeRuns takes over the runs of a state.
-func (im *importer) takeRuns(runs []Run) error {
-	if im.sources.runs != nil || im.head.Messages > 0 || len(runs) >= store.MaxSlots {
+// takeRuns takes over the runs of a state, before which no message may come.
+func (s *importedSources) takeRuns(runs []Run, messages int32) error {
+	if s.runs != nil || messages > 0 || len(runs) >= store.MaxSlots {
 		return invalid("the state does not come once, second, with at most %d runs", store.MaxSlots-1)
 	}
-	im.sources.runs = make(map[string]*contents.RunRecord, len(runs))
+	s.runs = make(map[string]*contents.RunRecord, len(runs))
 	for _, r := range runs {
 		rec := &contents.RunRecord{ID: r.ID, Used: r.Used.UnixMilli(), Gone: r.Gone}
 		if !r.End.IsZero() {
 			rec.End = r.End.UnixMilli()
 		}
-		if r.ID == "" || im.sources.runs[r.ID] != nil || rec.Gone && rec.End == 0 || runOf(rec) != r {
+		if r.ID == "" || s.runs[r.ID] != nil || rec.Gone && rec.End == 0 || runOf(rec) != r {
 			return invalid("the state has a run that is damaged, or there twice")
 		}
-		im.sources.runs[r.ID] = rec
+		s.runs[r.ID] = rec
 	}
 	return nil
 }
@@ -68,26 +68,26 @@ func numberOfWhole(handle string) (int64, bool) {
 }
 
 // noteName records that an edit names a content, whose source must come later.
-func (im *importer) noteName(handle string) bool {
+func (s *importedSources) noteName(handle string) bool {
 	n, ok := numberOfWhole(handle)
-	if known := im.sources.named[n]; !ok || known != "" && known != handle {
+	if known := s.named[n]; !ok || known != "" && known != handle {
 		return false
 	}
-	if im.sources.named == nil {
-		im.sources.named = make(map[int64]string)
+	if s.named == nil {
+		s.named = make(map[int64]string)
 	}
-	im.sources.named[n] = handle
+	s.named[n] = handle
 	return true
 }
 
 // noteNames records the contents that an edit names. It is false if one of them cannot exist, or if a citation cannot be shown.
-func (im *importer) noteNames(e *conversation.Edit) bool {
-	if e.Content != "" && !im.noteName(e.Content) {
+func (s *importedSources) noteNames(e *conversation.Edit) bool {
+	if e.Content != "" && !s.noteName(e.Content) {
 		return false
 	}
 	for i := range e.Parts {
 		p := &e.Parts[i].Shown
-		if p.Citation != nil && (e.Parts[i].Level != conversation.Cited || !im.noteName(p.Citation.ContentID) || !pointsIntoText(p)) {
+		if p.Citation != nil && (e.Parts[i].Level != conversation.Cited || !s.noteName(p.Citation.ContentID) || !pointsIntoText(p)) {
 			return false
 		}
 	}
@@ -178,7 +178,7 @@ func (im *importer) completeContent(ctx context.Context) error {
 		return err
 	}
 	rec, c := in.Record(s.Source.ContentID, s.Source.Accessed), &store.Change{}
-	shared, err := in.Place(c, im.contentSlots(), rec)
+	shared, err := in.Place(c, im.sources.contentSlots(), rec)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (im *importer) completeContent(ctx context.Context) error {
 		txn.AddBytes(&im.head, in.Size)
 	}
 	im.uploads = append(im.uploads, c.Uploads...)
-	if err := im.weigh(contents.SharedSlot(in.Sha)); err != nil {
+	if err := im.sources.weigh(contents.SharedSlot(in.Sha)); err != nil {
 		return err
 	}
 	return im.settle(s, rec)
@@ -219,14 +219,14 @@ func (im *importer) ownText(ctx context.Context, s *SourceRecord) error {
 	}
 	sum := sha256.Sum256([]byte(text))
 	rec.Kind, rec.Bytes, rec.Chars, rec.SHA256 = int8(content.KindOf("", text)), int64(len(text)), int64(utf8.RuneCountInString(text)), sum[:]
-	if err := im.shareOwn(sum, part); err != nil {
+	if err := im.sources.shareOwn(sum, part); err != nil {
 		return err
 	}
 	return im.settle(s, rec)
 }
 
 // shareOwn lets later contents share the bytes of a message's own text, as an append does.
-func (im *importer) shareOwn(sum [32]byte, part []conversation.Part) error {
+func (s *importedSources) shareOwn(sum [32]byte, part []conversation.Part) error {
 	if part[0].Kind == conversation.PartToolResult && part[0].Result.Output == conversation.OutputParts {
 		return nil
 	}
@@ -234,10 +234,10 @@ func (im *importer) shareOwn(sum [32]byte, part []conversation.Part) error {
 	if ref == nil {
 		return nil
 	}
-	if err := im.contentSlots().Share(sum, ref.ID); err != nil {
+	if err := s.contentSlots().Share(sum, ref.ID); err != nil {
 		return err
 	}
-	return im.weigh(contents.SharedSlot(sum))
+	return s.weigh(contents.SharedSlot(sum))
 }
 
 // partOf returns the part that a source belongs to. The last message is kept, because many of its parts may have sources.
@@ -290,79 +290,79 @@ func (im *importer) settle(s *SourceRecord, rec *contents.Record) error {
 		}
 	}
 	txn.AddBytes(&im.head, int64(len(from.Metadata)))
-	due, err := im.joinRun(from, rec)
+	due, err := im.sources.joinRun(from, rec)
 	if err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(rec.Source(due), *from) {
 		return invalid("source %d does not say what its content is", im.sources.count)
 	}
-	return im.keep(contents.SourceSlot(im.sources.count), rec.Encode())
+	return im.sources.keep(contents.SourceSlot(im.sources.count), rec.Encode())
 }
 
 // joinRun adds a content to its run, if it goes with one, and returns when that is due.
-func (im *importer) joinRun(from *contents.Source, rec *contents.Record) (time.Time, error) {
+func (s *importedSources) joinRun(from *contents.Source, rec *contents.Record) (time.Time, error) {
 	rec.OfRun = !from.Expires.IsZero()
 	if !rec.OfRun {
 		return time.Time{}, nil
 	}
-	run := im.sources.runs[from.RunID]
+	run := s.runs[from.RunID]
 	if run == nil || run.Gone {
-		return time.Time{}, invalid("source %d goes with a run that there is not", im.sources.count)
+		return time.Time{}, invalid("source %d goes with a run that there is not", s.count)
 	}
-	run.Add(im.sources.count)
+	run.Add(s.count)
 	return run.Due(), nil
 }
 
 // contentSlots returns the content slots that the commit will write.
-func (im *importer) contentSlots() *contents.SlotChanges {
-	if im.sources.slots == nil {
-		im.sources.slots = contents.NewSlotChanges(nil)
+func (s *importedSources) contentSlots() *contents.SlotChanges {
+	if s.slots == nil {
+		s.slots = contents.NewSlotChanges(nil)
 	}
-	return im.sources.slots
+	return s.slots
 }
 
 // keep keeps a slot for the commit.
-func (im *importer) keep(name string, value []byte) error {
-	if err := im.contentSlots().Set(name, value); err != nil {
+func (s *importedSources) keep(name string, value []byte) error {
+	if err := s.contentSlots().Set(name, value); err != nil {
 		return err
 	}
-	return im.weigh(name)
+	return s.weigh(name)
 }
 
 // weigh counts the bytes of a slot that is kept.
-func (im *importer) weigh(name string) error {
-	if im.sources.bytes += len(name) + len(im.sources.slots.Changed[name]); im.sources.bytes > maxImportedSources {
+func (s *importedSources) weigh(name string) error {
+	if s.bytes += len(name) + len(s.slots.Changed[name]); s.bytes > maxImportedSources {
 		return invalid("the export has more sources than an import takes")
 	}
 	return nil
 }
 
-// completeSources requires that every content that was named has come, and keeps the runs.
-func (im *importer) completeSources() error {
-	if im.sources.current != nil {
-		return invalid("the export is not whole: chunks of source %d are missing", im.sources.count)
+// complete requires that every content that was named has come, and keeps the runs.
+func (s *importedSources) complete() error {
+	if s.current != nil {
+		return invalid("the export is not whole: chunks of source %d are missing", s.count)
 	}
-	if len(im.sources.named) > 0 {
-		return invalid("the export is not whole: source %d is missing", slices.Min(slices.Collect(maps.Keys(im.sources.named))))
+	if len(s.named) > 0 {
+		return invalid("the export is not whole: source %d is missing", slices.Min(slices.Collect(maps.Keys(s.named))))
 	}
-	for id, r := range im.sources.runs {
-		if err := im.keep(contents.RunSlot(id), r.Encode()); err != nil {
+	for id, r := range s.runs {
+		if err := s.keep(contents.RunSlot(id), r.Encode()); err != nil {
 			return err
 		}
 	}
-	if im.sources.count > 0 {
-		im.sources.slots.Changed[contents.LastSourceSlot] = strconv.AppendInt(nil, im.sources.count, 10)
+	if s.count > 0 {
+		s.slots.Changed[contents.LastSourceSlot] = strconv.AppendInt(nil, s.count, 10)
 	}
 	return nil
 }
 
-// applySources adds the content slots to the commit.
-func (im *importer) applySources(c *store.Change) {
-	if im.sources.slots != nil {
-		im.sources.slots.Apply(c)
+// apply adds the content slots to the commit.
+func (s *importedSources) apply(c *store.Change) {
+	if s.slots != nil {
+		s.slots.Apply(c)
 	}
-	for _, r := range im.sources.runs {
+	for _, r := range s.runs {
 		c.Head.NextDue = txn.Earliest(c.Head.NextDue, r.NextAction())
 	}
 }

@@ -20,39 +20,45 @@ import (
 // maxImportedSlots bounds the calibrations of an import, of which there is one per model.
 const maxImportedSlots = 256
 
-// checkSlots requires of the imported state what builds rely on.
-func (im *importer) checkSlots() error {
-	if len(im.slots) > maxImportedSlots {
+// importedRecord is what the state of an import is checked against.
+type importedRecord struct {
+	messages int32
+	editSeq  int64
+}
+
+// checkSlots requires of the imported state what builds rely on. It replaces the values by those to be stored.
+func (r *importedRecord) checkSlots(slots map[string][]byte) error {
+	if len(slots) > maxImportedSlots {
 		return invalid("the state has more than %d entries", maxImportedSlots)
 	}
-	for name, value := range im.slots {
-		checked, err := im.checkSlot(name, value)
+	for name, value := range slots {
+		checked, err := r.checkSlot(name, value)
 		if err != nil || checked == nil {
 			return invalid("the state has an entry that is unknown or damaged")
 		}
-		im.slots[name] = checked
+		slots[name] = checked
 	}
 	return nil
 }
 
 // checkSlot returns a slot's value in the stored form; earlier versions exported JSON. It is nil for a slot that no
 // conversation has.
-func (im *importer) checkSlot(name string, value []byte) ([]byte, error) {
+func (r *importedRecord) checkSlot(name string, value []byte) ([]byte, error) {
 	switch {
 	case name == view.BudgetWindowsSlot:
-		return checked(value, record.DecodeFits, im.fits, record.EncodeFits)
+		return checked(value, record.DecodeFits, r.fits, record.EncodeFits)
 	case name == view.UsedSlot:
-		return checked(value, record.DecodeUsageReport, im.reported, func(u record.UsageReport, _ []byte) []byte { return record.EncodeUsageReport(&u) })
+		return checked(value, record.DecodeUsageReport, r.reported, func(u record.UsageReport, _ []byte) []byte { return record.EncodeUsageReport(&u) })
 	case strings.HasPrefix(name, view.UsageSlot("")):
 		return checked(value, record.DecodeCalibration, calibrates, func(c record.Calibration, stored []byte) []byte { return record.EncodeCalibration(&c, stored) })
 	case name == erasures.DueSlot:
-		return checked(value, record.DecodeErasures, im.erasures, record.EncodeErasures)
+		return checked(value, record.DecodeErasures, r.erasures, record.EncodeErasures)
 	case name == drafts.RequestedSlot:
-		return checked(value, record.DecodeAskedSummaries, im.asked, record.EncodeAskedSummaries)
+		return checked(value, record.DecodeAskedSummaries, r.asked, record.EncodeAskedSummaries)
 	case name == appends.SuccessorsSlot:
 		return checked(value, record.DecodeSuccessors, successors, record.EncodeSuccessors)
 	case name == erasures.PrunedSlot:
-		return checked(value, record.DecodeReclaims, im.reclaims, record.EncodeReclaims)
+		return checked(value, record.DecodeReclaims, r.reclaims, record.EncodeReclaims)
 	default:
 		return nil, nil
 	}
@@ -66,38 +72,38 @@ func checked[T any](value []byte, decode func([]byte) (T, error), admits func(T)
 	return encode(v, value), nil
 }
 
-func (im *importer) fits(list []record.Fit) bool {
+func (r *importedRecord) fits(list []record.Fit) bool {
 	return len(list) <= view.MaxBudgetWindows && !slices.ContainsFunc(list, func(f record.Fit) bool {
 		w := &f.Window
-		return f.Budget <= 0 || !im.admits(*w) && !(w.Start == -1 && w.Request == -1 && w.Restored == 0)
+		return f.Budget <= 0 || !r.admits(*w) && !(w.Start == -1 && w.Request == -1 && w.Restored == 0)
 	})
 }
 
 // admits reports whether a window may belong to this conversation.
-func (im *importer) admits(w conversation.Window) bool {
+func (r *importedRecord) admits(w conversation.Window) bool {
 	cuts := !slices.ContainsFunc(w.Cuts, func(c conversation.Cut) bool {
-		return c.Message < 0 || c.Message > im.head.Messages || c.Summary < 0 || min(c.Head, c.From, c.Tail) < 0
+		return c.Message < 0 || c.Message > r.messages || c.Summary < 0 || min(c.Head, c.From, c.Tail) < 0
 	})
 	before := func(index int32) bool { return -1 <= index && (index < w.Start || index == 0) }
-	return 0 <= w.Start && w.Start <= im.head.Messages && before(w.Request) && before(w.Opening) && cuts &&
-		0 <= w.Restored && w.Restored <= im.editSeq && 0 <= w.Afresh && w.Afresh <= im.editSeq
+	return 0 <= w.Start && w.Start <= r.messages && before(w.Request) && before(w.Opening) && cuts &&
+		0 <= w.Restored && w.Restored <= r.editSeq && 0 <= w.Afresh && w.Afresh <= r.editSeq
 }
 
-func (im *importer) erasures(list []record.Erasure) bool {
+func (r *importedRecord) erasures(list []record.Erasure) bool {
 	return len(list) <= erasures.MaxListed && !slices.ContainsFunc(list, func(x record.Erasure) bool {
-		return x.Index < 0 || x.Index >= im.head.Messages || x.Turn < 0
+		return x.Index < 0 || x.Index >= r.messages || x.Turn < 0
 	})
 }
 
-func (im *importer) asked(list []record.AskedSummary) bool {
+func (r *importedRecord) asked(list []record.AskedSummary) bool {
 	return len(list) <= drafts.MaxRequested && !slices.ContainsFunc(list, func(a record.AskedSummary) bool {
-		return a.Index < 0 || a.Index >= im.head.Messages || a.Part < expiry.MessageText || a.Turn < 0
+		return a.Index < 0 || a.Index >= r.messages || a.Part < expiry.MessageText || a.Turn < 0
 	})
 }
 
-func (im *importer) reclaims(list []record.Reclaim) bool {
-	return len(list) <= erasures.MaxListed && !slices.ContainsFunc(list, func(r record.Reclaim) bool {
-		return r.Index < 0 || r.Index >= im.head.Messages || r.Part < 0
+func (r *importedRecord) reclaims(list []record.Reclaim) bool {
+	return len(list) <= erasures.MaxListed && !slices.ContainsFunc(list, func(x record.Reclaim) bool {
+		return x.Index < 0 || x.Index >= r.messages || x.Part < 0
 	})
 }
 
@@ -114,9 +120,9 @@ func isName(s string) bool {
 	return len(s) <= store.MaxName && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-func (im *importer) reported(r record.UsageReport) bool {
-	return r.Messages >= 0 && r.Messages <= im.head.Messages &&
-		min(r.Manifest, r.Counted, r.Context, r.Output, r.Thought) >= 0 && max(r.Counted, r.Context, r.Output, r.Thought) <= maxReported
+func (r *importedRecord) reported(u record.UsageReport) bool {
+	return u.Messages >= 0 && u.Messages <= r.messages &&
+		min(u.Manifest, u.Counted, u.Context, u.Output, u.Thought) >= 0 && max(u.Counted, u.Context, u.Output, u.Thought) <= maxReported
 }
 
 // maxReported is more tokens than any provider accepts.

@@ -10,11 +10,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// TestImporter_CheckSlot_EntriesOfNoMessage_AreRefused: whatever an export says was noted beside a conversation is of its own messages.
-func TestImporter_CheckSlot_EntriesOfNoMessage_AreRefused(t *testing.T) {
+// TestImportedRecord_CheckSlot_EntriesOfNoMessage_AreRefused: whatever an export says was noted beside a conversation is of its own messages.
+func TestImportedRecord_CheckSlot_EntriesOfNoMessage_AreRefused(t *testing.T) {
 	const messages = 5
-	im := &importer{}
-	im.head.Messages = messages
+	of := &importedRecord{messages: messages}
 	due := func(index, turn int32) []byte {
 		return record.EncodeErasures([]record.Erasure{{Index: index, Turn: turn}}, nil)
 	}
@@ -57,7 +56,7 @@ func TestImporter_CheckSlot_EntriesOfNoMessage_AreRefused(t *testing.T) {
 		{view.UsedSlot, used(record.UsageReport{Output: maxReported + 1}), false},
 		{"another", []byte("x"), false},
 	} {
-		got, err := im.checkSlot(tt.slot, tt.value)
+		got, err := of.checkSlot(tt.slot, tt.value)
 		if taken := err == nil && got != nil; taken != tt.taken {
 			t.Errorf("%s with %q: taken %t, %v", tt.slot, tt.value, taken, err)
 		}

@@ -18,21 +18,21 @@ const MaxBudgetWindows = 4
 type BudgetWindows []record.Fit
 
 // BudgetWindows reads the remembered windows.
-func (w *Loaded) BudgetWindows() (BudgetWindows, error) {
-	return ReadSlot(w.Slots[BudgetWindowsSlot], record.DecodeFits, "the stored window is damaged")
+func (s Slots) BudgetWindows() (BudgetWindows, error) {
+	return ReadSlot(s[BudgetWindowsSlot], record.DecodeFits, "the stored window is damaged")
 }
 
 // ForgetWindows makes the next build find those windows anew for which moved is true. Their budgets stay remembered, because summaries
 // are made for the largest one.
-func (w *Loaded) ForgetWindows(c *store.Change, moved func(*conversation.Window) bool) error {
-	known, err := w.BudgetWindows()
+func (s Slots) ForgetWindows(c *store.Change, moved func(*conversation.Window) bool) error {
+	known, err := s.BudgetWindows()
 	for i := range known {
 		if win := &known[i].Window; moved(win) {
 			*win = conversation.Window{Start: -1, Request: -1, Opening: -1}
 		}
 	}
 	if err == nil {
-		WriteList(c, w, BudgetWindowsSlot, known, record.EncodeFits)
+		WriteList(c, s, BudgetWindowsSlot, known, record.EncodeFits)
 	}
 	return err
 }

@@ -38,7 +38,7 @@ func (c *Cache) Drop(key store.Key) { c.windows.Drop(key) }
 
 // Put keeps a window in memory.
 func (c *Cache) Put(w *Loaded) {
-	w.dropExtras()
+	w.Extras.drop()
 	c.windows.Put(w.Key, w, w.size())
 }
 

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"maps"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -13,8 +11,8 @@ import (
 func UsageSlot(model string) string { return BuildSlots + "usage/" + model }
 
 // calibration is what usage reports taught about a model in this conversation.
-func (w *Loaded) calibration(model string, profile conversation.ModelProfile) (tokens.Calibration, error) {
-	value, ok := w.Slots[UsageSlot(model)]
+func (s Slots) calibration(model string, profile conversation.ModelProfile) (tokens.Calibration, error) {
+	value, ok := s[UsageSlot(model)]
 	stored, err := ReadSlot(value, record.DecodeCalibration, "a stored calibration is damaged")
 	c := tokens.Calibration(stored)
 	if !ok && profile.Factor != nil {
@@ -24,8 +22,8 @@ func (w *Loaded) calibration(model string, profile conversation.ModelProfile) (t
 }
 
 // Factor is the factor by which counts are multiplied for a model (behaviour §12).
-func (w *Loaded) Factor(model string, profile conversation.ModelProfile) (float64, error) {
-	c, err := w.calibration(model, profile)
+func (s Slots) Factor(model string, profile conversation.ModelProfile) (float64, error) {
+	c, err := s.calibration(model, profile)
 	return c.Factor(), err
 }
 
@@ -35,43 +33,35 @@ func (w *Loaded) ObserveUsage(m *conversation.Manifest, model string, u provider
 	if m.UsageReported || u.Context() == 0 {
 		return false, nil
 	}
-	c, err := w.calibration(model, profile)
+	c, err := w.Slots.calibration(model, profile)
 	if err != nil {
 		return false, err
 	}
 	learned, name := record.Calibration(c.Observe(int(m.FixedTokens+m.Tokens), int(u.Context()))), UsageSlot(model)
-	w.setSlot(name, record.EncodeCalibration(&learned, w.Slots[name]))
+	w.Slots = w.Slots.with(name, record.EncodeCalibration(&learned, w.Slots[name]))
 	m.UsageReported = true
-	return true, w.noteUsage(m, model, u)
-}
-
-// setSlot changes a slot in the window. The commit that follows stores it.
-func (w *Loaded) setSlot(name string, value []byte) {
-	slots := make(map[string][]byte, len(w.Slots)+1)
-	maps.Copy(slots, w.Slots)
-	slots[name] = value
-	w.Slots = slots
+	w.Slots, err = w.Slots.withUsage(m, model, u)
+	return true, err
 }
 
 // UsedSlot holds the last usage report.
 const UsedSlot = BuildSlots + "used"
 
-// noteUsage stores a report as the last one, unless a later build has a report.
-func (w *Loaded) noteUsage(m *conversation.Manifest, model string, u provider.Usage) error {
-	last, _, err := w.LastUsage()
+// withUsage returns the slots with a report as the last one, unless a later build has a report.
+func (s Slots) withUsage(m *conversation.Manifest, model string, u provider.Usage) (Slots, error) {
+	last, _, err := s.LastUsage()
 	if err != nil || last.Manifest > m.Seq {
-		return err
+		return s, err
 	}
-	w.setSlot(UsedSlot, record.EncodeUsageReport(&record.UsageReport{
+	return s.with(UsedSlot, record.EncodeUsageReport(&record.UsageReport{
 		Manifest: m.Seq, Model: model, Messages: m.MessageCount, Counted: m.FixedTokens + m.Tokens,
 		Context: u.Context(), Output: int64(u.Output), Thought: int64(u.Reasoning),
-	}))
-	return nil
+	})), nil
 }
 
 // LastUsage returns the last usage report; ok is false if there is none.
-func (w *Loaded) LastUsage() (r record.UsageReport, ok bool, err error) {
-	value, ok := w.Slots[UsedSlot]
+func (s Slots) LastUsage() (r record.UsageReport, ok bool, err error) {
+	value, ok := s[UsedSlot]
 	r, err = ReadSlot(value, record.DecodeUsageReport, "the stored usage is damaged")
 	return r, ok && err == nil, err
 }

@@ -80,11 +80,11 @@ func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*C
 		return nil, err
 	}
 	for i := range out.Units {
-		if err := c.Loaded.IgnoreMissing(c.addUnit(out, i, neighbors[i])); err != nil {
+		if err := IgnoreMissing(c.addUnit(out, i, neighbors[i])); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.Loaded.Incomplete(); err != nil {
+	if err := c.Loaded.Extras.Incomplete(); err != nil {
 		return nil, err
 	}
 	blocks, repairs := provider.Finish(c.Format.Traits(), out.Blocks, c.count)
@@ -138,7 +138,7 @@ func (c *Composer) writeUnit(out *Composition, i int, neighbors provider.Neighbo
 	written, ok := c.Cache().Units[key]
 	if ok = ok && key.edit != conversation.Returning; !ok {
 		whole, err := c.inlineUnit(u)
-		if err != nil || c.Loaded.lacksAnything() {
+		if err != nil || c.Loaded.Extras.lacksAnything() {
 			return written, err
 		}
 		whole = c.shorten(whole, key.cut)
@@ -216,8 +216,8 @@ func (c *Composer) inlineUnit(u *conversation.Unit) (*conversation.Unit, error) 
 	}
 	out.Items = append([]conversation.Item(nil), u.Items...)
 	for i := range out.Items {
-		parts, err := c.Loaded.Inline(out.Items[i].Parts)
-		if err := c.Loaded.IgnoreMissing(err); err != nil {
+		parts, err := c.Loaded.Extras.Inline(out.Items[i].Parts)
+		if err := IgnoreMissing(err); err != nil {
 			return nil, err
 		}
 		out.Items[i].Parts = parts
@@ -226,7 +226,7 @@ func (c *Composer) inlineUnit(u *conversation.Unit) (*conversation.Unit, error) 
 }
 
 func (c *Composer) inlineSummary(e *conversation.Edit) (*conversation.Unit, error) {
-	texts, err := c.Loaded.Texts(e.Summary.Text)
+	texts, err := c.Loaded.Extras.Texts(e.Summary.Text)
 	if err != nil {
 		return nil, err
 	}

@@ -29,17 +29,6 @@ func (w *Loaded) applyCorrections() {
 	}
 }
 
-// Corrections counts the corrections. All of them are loaded with any message.
-func (w *Loaded) Corrections() int {
-	n := 0
-	for i := range w.Edits {
-		if w.Edits[i].Kind == conversation.EditCorrect {
-			n++
-		}
-	}
-	return n
-}
-
 // Original returns a loaded message as it was appended.
 func (w *Loaded) Original(m *conversation.Message) *conversation.Message {
 	if len(w.Originals) == 0 { // the usual case, and this is called for every message

@@ -21,12 +21,12 @@ type fixedWeight struct {
 	Tokens int64
 }
 
-// WeighFixed counts what the caller sends in addition to the context (behaviour §12). A system prompt weighs as much as a
+// Weigh counts what the caller sends in addition to the context (behaviour §12). A system prompt weighs as much as a
 // message.
-func (w *Loaded) WeighFixed(in FixedInput, counter tokens.Counter) fixedWeight {
+func (f *fixedWeight) Weigh(in FixedInput, counter tokens.Counter) int64 {
 	hash := fixedHash(in)
-	if hash == w.Fixed.Hash {
-		return w.Fixed
+	if hash == f.Hash {
+		return f.Tokens
 	}
 	n := 0
 	switch {
@@ -40,8 +40,8 @@ func (w *Loaded) WeighFixed(in FixedInput, counter tokens.Counter) fixedWeight {
 		tools, _ := counter.Count(in.ToolsJSON)
 		n += tools
 	}
-	w.Fixed = fixedWeight{Hash: hash, Tokens: int64(n)}
-	return w.Fixed
+	f.Hash, f.Tokens = hash, int64(n)
+	return f.Tokens
 }
 
 func fixedHash(in FixedInput) [32]byte {

@@ -18,8 +18,8 @@ func KeepUsage(manifest int64, u provider.Usage) []byte {
 }
 
 // KeptUsage returns the kept report and the build that it is for; 0 if there is none.
-func (w *Loaded) KeptUsage() (manifest int64, u provider.Usage, err error) {
-	r, err := ReadSlot(w.Slots[KeptUsageSlot], record.DecodeUsageReport, "the stored usage is damaged")
+func (s Slots) KeptUsage() (manifest int64, u provider.Usage, err error) {
+	r, err := ReadSlot(s[KeptUsageSlot], record.DecodeUsageReport, "the stored usage is damaged")
 	if err != nil {
 		return 0, u, err
 	}
@@ -27,8 +27,8 @@ func (w *Loaded) KeptUsage() (manifest int64, u provider.Usage, err error) {
 }
 
 // DropKeptUsage adds to a build's change that the kept report is deleted.
-func (w *Loaded) DropKeptUsage(c *store.Change) {
-	if _, ok := w.Slots[KeptUsageSlot]; ok {
+func (s Slots) DropKeptUsage(c *store.Change) {
+	if _, ok := s[KeptUsageSlot]; ok {
 		c.Slots[KeptUsageSlot] = nil
 	}
 }

@@ -14,6 +14,9 @@ type lineKey struct {
 	correction    int64
 }
 
+// lineCache holds the lines of texts that deduplication has looked at.
+type lineCache map[lineKey][]uint64
+
 // Lines returns hashes of the lines of a text that formats write as lines. Other texts have none: JSON, for example, may be written as
 // an object.
 func (w *Loaded) Lines(m *conversation.Message, part int32) ([]uint64, error) {
@@ -25,7 +28,7 @@ func (w *Loaded) Lines(m *conversation.Message, part int32) ([]uint64, error) {
 	if !ok {
 		return nil, nil
 	}
-	texts, err := w.Texts(text)
+	texts, err := w.Extras.Texts(text)
 	if err != nil {
 		return nil, err
 	}
@@ -34,26 +37,24 @@ func (w *Loaded) Lines(m *conversation.Message, part int32) ([]uint64, error) {
 		lines = dedup.Hash(texts[0])
 	}
 	if w.lines == nil {
-		w.lines = make(map[lineKey][]uint64)
+		w.lines = make(lineCache)
 	}
 	w.lines[key] = lines
 	return lines, nil
 }
 
-// trimLines drops the lines of messages that are no longer loaded.
-func (w *Loaded) trimLines() {
-	maps.DeleteFunc(w.lines, func(k lineKey, _ []uint64) bool {
-		_, ok := w.Message(k.message)
-		return !ok
-	})
+// keep drops the lines of all texts but those that match.
+func (l lineCache) keep(matches func(lineKey) bool) {
+	maps.DeleteFunc(l, func(k lineKey, _ []uint64) bool { return !matches(k) })
 }
 
 // sizeOfLine is about how many bytes a line takes in memory.
 const sizeOfLine = 8
 
-func (w *Loaded) sizeOfLines() int64 {
+// size is about how many bytes the lines take in memory.
+func (l lineCache) size() int64 {
 	n := int64(0)
-	for _, lines := range w.lines {
+	for _, lines := range l {
 		n += int64(cap(lines))*sizeOfLine + 64
 	}
 	return n

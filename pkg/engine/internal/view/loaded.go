@@ -27,7 +27,7 @@ type Loaded struct {
 	Key   store.Key
 	Head  store.Head
 	Info  store.Info
-	Slots map[string][]byte
+	Slots Slots
 
 	loaded   []conversation.Range   // the ranges that Messages holds, in order and disjoint
 	Messages []conversation.Message // with corrections applied
@@ -39,15 +39,12 @@ type Loaded struct {
 	lastManifest []conversation.Manifest // the last manifest at the time of opening; empty if there was none
 	unitCaches   map[renderKey]*unitCache
 	Fixed        fixedWeight
-	lines        map[lineKey][]uint64 // lines of texts that deduplication has looked at
+	lines        lineCache
 
-	// Contents and slots that a running plan has asked for, and what it still lacks.
-	contents   map[conversation.ID]string
-	extraSlots map[string][]byte
-	missing    missing
-	measured   int   // number of messages weighed for the cache
-	bytes      int64 // size of these messages in memory
-	notStored  bool  // nothing is stored yet: a change that is not committed creates the conversation
+	Extras    Extras
+	measured  int   // number of messages weighed for the cache
+	bytes     int64 // size of these messages in memory
+	notStored bool  // nothing is stored yet: a change that is not committed creates the conversation
 }
 
 // erases reports whether an edit erased messages. If another process made the edit, the messages held here would still have the text.
@@ -112,7 +109,7 @@ func (w *Loaded) RestoredRanges(after int64) []conversation.Range {
 	var out []conversation.Range
 	for _, r := range conversation.MergeRanges(w.View.Restorations(after)) {
 		for {
-			next := w.pastHidden(r.End)
+			next := pastHidden(w.View, r.End)
 			if next >= w.Head.Messages {
 				break
 			}
@@ -135,11 +132,11 @@ func (w *Loaded) RestoredRanges(after int64) []conversation.Range {
 // lookAhead is how many messages are read at a time to find the end of a unit that was brought back.
 const lookAhead = 4
 
-// pastHidden is the first message from index on that is not hidden.
-func (w *Loaded) pastHidden(index int32) int32 {
+// pastHidden is the first message from index on that a view does not hide.
+func pastHidden(view *conversation.View, index int32) int32 {
 	for moved := true; moved; {
 		moved = false
-		for _, h := range w.View.Hides() {
+		for _, h := range view.Hides() {
 			if h.Range.Contains(index) {
 				index, moved = h.Range.End, true
 			}
@@ -164,7 +161,7 @@ func ClippedWeight(m *conversation.Message, share int64) int64 {
 // Supply adds messages and edits that were read, and folds the view anew, because edits of older messages come before edits it has.
 // Nothing counts as missing after that.
 func (w *Loaded) Supply(snap *store.Snapshot, ranges []conversation.Range) {
-	w.missing = missing{}
+	w.Extras.missing = missing{}
 	// Earlier layouts point at the messages, so those must not move.
 	w.Messages, w.measured, w.bytes = append(slices.Clip(w.Messages), snap.Messages...), 0, 0
 	slices.SortFunc(w.Messages, func(a, b conversation.Message) int { return int(a.Index) - int(b.Index) })
@@ -222,7 +219,10 @@ func (w *Loaded) Trim(from int32, kept []conversation.Range) {
 	maps.DeleteFunc(w.Originals, func(i int32, _ conversation.Message) bool { return !within(i) })
 	w.loaded = conversation.IntersectRanges(w.loaded, keep)
 	w.View = (&conversation.View{}).Fold(w.Edits)
-	w.trimLines()
+	w.lines.keep(func(k lineKey) bool {
+		_, ok := w.Message(k.message)
+		return ok
+	})
 }
 
 func perMessage(k conversation.EditKind) bool {
@@ -243,7 +243,7 @@ func (w *Loaded) size() int64 {
 	for ; w.measured < len(w.Messages); w.measured++ {
 		w.bytes += sizeOf(&w.Messages[w.measured])
 	}
-	n := 4096 + w.bytes + w.sizeOfLines()
+	n := 4096 + w.bytes + w.lines.size()
 	for _, m := range w.Originals {
 		n += sizeOf(&m)
 	}
@@ -330,13 +330,4 @@ func (w *Loaded) WithEdit(e conversation.Edit) *Loaded {
 	out.Edits = append(slices.Clip(w.Edits), e)
 	out.View = w.View.Fold([]conversation.Edit{e})
 	return &out
-}
-
-// Weight is the weight of what the view shows of a message, in tokens.
-func (w *Loaded) Weight(m *conversation.Message) int64 {
-	it, shown := w.View.Item(w.View.Corrected(m))
-	if !shown {
-		return 0
-	}
-	return it.Tokens()
 }

@@ -89,7 +89,7 @@ func (l *Loader) Release(w *Loaded) {
 // the plan runs again from the beginning. So a plan must leave nothing behind that disturbs a second run.
 func (l *Loader) RunPlan(ctx context.Context, w *Loaded, plan func() error) error {
 	for {
-		w.missing = missing{}
+		w.Extras.missing = missing{}
 		err := plan()
 		if !errors.Is(err, ErrMissing) {
 			return err
@@ -102,7 +102,7 @@ func (l *Loader) RunPlan(ctx context.Context, w *Loaded, plan func() error) erro
 }
 
 func (l *Loader) loadMissing(ctx context.Context, w *Loaded) error {
-	m := w.missing
+	m := w.Extras.missing
 	if m.none() {
 		return conversation.Errorf(conversation.Internal, "a plan lacks something that it does not name")
 	}
@@ -114,7 +114,7 @@ func (l *Loader) loadMissing(ctx context.Context, w *Loaded) error {
 			return err
 		}
 	}
-	return w.loadExtras(ctx, l.store, m)
+	return w.Extras.load(m, func(q store.Query) (*store.Snapshot, error) { return w.readMore(ctx, l.store, q) })
 }
 
 // Composer returns a composer for a format and a model.
@@ -226,14 +226,14 @@ func (c *Composer) layOut(win conversation.Window) ([]conversation.Unit, error) 
 			continue
 		}
 		whole, err := c.inlineUnit(u)
-		if c.Loaded.IgnoreMissing(err) != nil {
+		if IgnoreMissing(err) != nil {
 			return nil, err
 		}
-		if err == nil && !c.Loaded.lacksAnything() {
+		if err == nil && !c.Loaded.Extras.lacksAnything() {
 			units[i] = *c.shorten(whole, cut)
 		}
 	}
-	return units, c.Loaded.Incomplete()
+	return units, c.Loaded.Extras.Incomplete()
 }
 
 // PreviousBuild is the previous build of the same format.

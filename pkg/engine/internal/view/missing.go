@@ -32,22 +32,29 @@ func (m *missing) none() bool {
 	return len(m.ranges)+len(m.contents)+len(m.slots) == 0 && m.back == nil
 }
 
-// loadExtras reads the missing contents and slots.
-func (w *Loaded) loadExtras(ctx context.Context, s store.Store, m missing) error {
+// Extras are the contents and slots that a running plan has asked for, and everything that it still lacks.
+type Extras struct {
+	contents map[conversation.ID]string
+	slots    map[string][]byte
+	missing  missing
+}
+
+// load reads the missing contents and slots.
+func (x *Extras) load(m missing, read func(store.Query) (*store.Snapshot, error)) error {
 	if len(m.contents)+len(m.slots) == 0 {
 		return nil
 	}
-	if w.contents == nil {
-		w.contents = make(map[conversation.ID]string)
+	if x.contents == nil {
+		x.contents = make(map[conversation.ID]string)
 	}
-	if w.extraSlots == nil {
-		w.extraSlots = make(map[string][]byte)
+	if x.slots == nil {
+		x.slots = make(map[string][]byte)
 	}
-	q := store.Query{Incarnation: w.Head.Incarnation, Slots: m.slots}
+	q := store.Query{Slots: m.slots}
 	for _, c := range m.contents {
 		q.Contents = append(q.Contents, store.ContentRange{ID: c.ID, Length: -1})
 	}
-	snap, err := w.readMore(ctx, s, q)
+	snap, err := read(q)
 	if err != nil {
 		return txn.Failure(err)
 	}
@@ -55,10 +62,10 @@ func (w *Loaded) loadExtras(ctx context.Context, s store.Store, m missing) error
 		if int64(len(snap.Contents[i])) != c.Bytes {
 			return conversation.Errorf(conversation.CorruptRecord, "a stored content is not whole")
 		}
-		w.contents[c.ID] = string(snap.Contents[i])
+		x.contents[c.ID] = string(snap.Contents[i])
 	}
 	for _, name := range m.slots {
-		w.extraSlots[name] = snap.Slots[name]
+		x.slots[name] = snap.Slots[name]
 	}
 	return nil
 }
@@ -68,18 +75,19 @@ func (w *Loaded) readMore(ctx context.Context, s store.Store, q store.Query) (*s
 	if w.notStored {
 		return &store.Snapshot{Contents: make([][]byte, len(q.Contents))}, nil
 	}
+	q.Incarnation = w.Head.Incarnation
 	return s.Read(ctx, w.Key, q)
 }
 
-// dropExtras drops the contents and slots that were read for a plan. What was made from them is kept.
-func (w *Loaded) dropExtras() { w.contents, w.extraSlots = nil, nil }
+// drop drops the contents and slots that were read for a plan. What was made from them is kept.
+func (x *Extras) drop() { x.contents, x.slots = nil, nil }
 
 // lacksAnything reports whether anything was found missing.
-func (w *Loaded) lacksAnything() bool { return !w.missing.none() }
+func (x *Extras) lacksAnything() bool { return !x.missing.none() }
 
 // IgnoreMissing drops ErrMissing, so that a loop goes on and finds everything that is missing. After the loop, its caller
 // returns Incomplete.
-func (w *Loaded) IgnoreMissing(err error) error {
+func IgnoreMissing(err error) error {
 	if errors.Is(err, ErrMissing) {
 		return nil
 	}
@@ -87,8 +95,8 @@ func (w *Loaded) IgnoreMissing(err error) error {
 }
 
 // Incomplete returns ErrMissing if anything was found missing. It ends a loop that used IgnoreMissing.
-func (w *Loaded) Incomplete() error {
-	if w.lacksAnything() {
+func (x *Extras) Incomplete() error {
+	if x.lacksAnything() {
 		return ErrMissing
 	}
 	return nil
@@ -100,13 +108,13 @@ func (w *Loaded) Require(ranges ...conversation.Range) error {
 	if len(lacking) == 0 {
 		return nil
 	}
-	w.missing.ranges = append(w.missing.ranges, lacking...)
+	w.Extras.missing.ranges = append(w.Extras.missing.ranges, lacking...)
 	return ErrMissing
 }
 
 // Inline returns parts with their contents in memory. It returns the parts themselves if none of their contents is stored as
 // chunks.
-func (w *Loaded) Inline(parts []conversation.Part) ([]conversation.Part, error) {
+func (x *Extras) Inline(parts []conversation.Part) ([]conversation.Part, error) {
 	if !slices.ContainsFunc(conversation.Contents(parts), Stored) {
 		return parts, nil
 	}
@@ -115,35 +123,35 @@ func (w *Loaded) Inline(parts []conversation.Part) ([]conversation.Part, error) 
 		if !Stored(c) {
 			continue
 		}
-		text, ok := w.contents[c.Ref.ID]
+		text, ok := x.contents[c.Ref.ID]
 		if !ok {
-			if !slices.Contains(w.missing.contents, *c.Ref) { // so that each content is read once
-				w.missing.contents = append(w.missing.contents, *c.Ref)
+			if !slices.Contains(x.missing.contents, *c.Ref) { // so that each content is read once
+				x.missing.contents = append(x.missing.contents, *c.Ref)
 			}
 			continue
 		}
 		*c = conversation.Content{Inline: text}
 	}
-	return parts, w.Incomplete()
+	return parts, x.Incomplete()
 }
 
 // Texts returns the texts of contents.
-func (w *Loaded) Texts(contents ...conversation.Content) ([]string, error) {
-	parts, err := w.Inline(TextParts(contents))
+func (x *Extras) Texts(contents ...conversation.Content) ([]string, error) {
+	parts, err := x.Inline(TextParts(contents))
 	if err != nil {
 		return nil, err
 	}
 	return InlineTexts(parts), nil
 }
 
-// ExtraSlots returns slots that builds do not read with every window. A slot that does not exist is nil.
-func (w *Loaded) ExtraSlots(names ...string) (map[string][]byte, error) {
+// Slots returns slots that builds do not read with every window. A slot that does not exist is nil.
+func (x *Extras) Slots(names ...string) (map[string][]byte, error) {
 	for _, name := range names {
-		if _, ok := w.extraSlots[name]; !ok {
-			w.missing.slots = append(w.missing.slots, name)
+		if _, ok := x.slots[name]; !ok {
+			x.missing.slots = append(x.missing.slots, name)
 		}
 	}
-	return w.extraSlots, w.Incomplete()
+	return x.slots, x.Incomplete()
 }
 
 // NewestFrom is the first of the newest messages that together weigh limit tokens. Results that will be clipped weigh at
@@ -153,7 +161,7 @@ func (w *Loaded) NewestFrom(limit, share int64) (int32, error) {
 	for ; weight <= limit && from > 0; from-- {
 		m, ok := w.Message(from - 1)
 		if !ok {
-			w.missing.back = &backwardRead{before: from, tokens: limit - weight}
+			w.Extras.missing.back = &backwardRead{before: from, tokens: limit - weight}
 			return 0, ErrMissing
 		}
 		weight += ClippedWeight(m, share)

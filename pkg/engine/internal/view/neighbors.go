@@ -16,12 +16,12 @@ func (c *Composer) findNeighbors(out *Composition) ([]provider.Neighbors, error)
 	units := make([]provider.UnitBlocks, len(out.Units))
 	for i := range out.Units {
 		written, err := c.writeUnit(out, i, provider.Neighbors{})
-		if err := c.Loaded.IgnoreMissing(err); err != nil {
+		if err := IgnoreMissing(err); err != nil {
 			return nil, err
 		}
 		units[i] = written
 	}
-	if c.Loaded.lacksAnything() { // everything is written again after the missing parts are loaded
+	if c.Loaded.Extras.lacksAnything() { // everything is written again after the missing parts are loaded
 		return none, nil
 	}
 	return provider.FindNeighbors(units), nil

@@ -13,7 +13,7 @@ import (
 // contents that were staged for the change. The window itself does not change, but both share the cache of written units.
 func (w *Loaded) WithPending(c *store.Change, texts map[conversation.ID]string) *Loaded {
 	out := *w
-	out.Head, out.missing = txn.Pending(c), missing{}
+	out.Head = txn.Pending(c)
 	if c.Info != nil {
 		out.Info, out.notStored = *c.Info, true
 	}
@@ -25,7 +25,7 @@ func (w *Loaded) WithPending(c *store.Change, texts map[conversation.ID]string) 
 	if len(c.Edits) > 0 {
 		out.View = w.View.Fold(c.Edits)
 	}
-	out.contents, out.extraSlots = texts, maps.Clone(c.Slots)
+	out.Extras = Extras{contents: texts, slots: maps.Clone(c.Slots)}
 	out.Originals = maps.Clone(w.Originals)
 	return &out
 }

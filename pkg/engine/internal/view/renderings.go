@@ -88,7 +88,5 @@ func (w *Loaded) dropUncommitted() {
 			return key.edit > w.Head.EditSeq || key.last >= w.Head.Messages
 		})
 	}
-	maps.DeleteFunc(w.lines, func(key lineKey, _ []uint64) bool {
-		return key.correction > w.Head.EditSeq || key.message >= w.Head.Messages
-	})
+	w.lines.keep(func(k lineKey) bool { return k.correction <= w.Head.EditSeq && k.message < w.Head.Messages })
 }

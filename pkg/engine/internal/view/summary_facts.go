@@ -6,9 +6,9 @@ import (
 )
 
 // Facts reads the facts that are stored with a summary.
-func (w *Loaded) Facts(s *conversation.Summary) (record.Facts, error) {
+func (x *Extras) Facts(s *conversation.Summary) (record.Facts, error) {
 	var k record.Facts
-	contents, err := w.Texts(s.Facts)
+	contents, err := x.Texts(s.Facts)
 	if err != nil || contents[0] == "" {
 		return k, err
 	}

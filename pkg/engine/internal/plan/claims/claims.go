@@ -10,6 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/results"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // Claims is what a build's view is made of, in the order of its claims on the budget (behaviour §4), with what is needed to cut it.
@@ -231,7 +232,7 @@ func (c *Claims) addSummaries() error {
 		if c.Over {
 			var err error
 			if s, err = c.summaryText(e.Summary); err != nil {
-				if err := c.g.Loaded.IgnoreMissing(err); err != nil {
+				if err := view.IgnoreMissing(err); err != nil {
 					return err
 				}
 				continue
@@ -241,17 +242,17 @@ func (c *Claims) addSummaries() error {
 		}
 		c.Summaries, c.summaries = append(c.Summaries, claim), append(c.summaries, s)
 	}
-	return c.g.Loaded.Incomplete()
+	return c.g.Loaded.Extras.Incomplete()
 }
 
 // summaryText reads a summary. Without what is stored beside it, none of it is known to be the list.
 func (c *Claims) summaryText(s *conversation.Summary) (shownSummary, error) {
-	contents, err := c.g.Loaded.Texts(s.Text)
+	contents, err := c.g.Loaded.Extras.Texts(s.Text)
 	if err != nil {
 		return shownSummary{}, err
 	}
 	out := shownSummary{id: s.ID, text: contents[0], body: len(contents[0])}
-	k, err := c.g.Loaded.Facts(s)
+	k, err := c.g.Loaded.Extras.Facts(s)
 	if k.Body > 0 {
 		out.body = min(k.Body, out.body)
 	}
@@ -272,12 +273,12 @@ func (c *Claims) minimizeNewest(newest int, returns int64) error {
 	c.Newest.Least -= returns // what is at its shortest names nothing
 	for _, t := range results.Of(c.draft.Composed.Units[newest : newest+1]) {
 		n, err := c.minimumWeight(t)
-		if err := c.g.Loaded.IgnoreMissing(err); err != nil {
+		if err := view.IgnoreMissing(err); err != nil {
 			return err
 		}
 		c.Newest.Least -= max(0, t.Weight-n)
 	}
-	return c.g.Loaded.Incomplete()
+	return c.g.Loaded.Extras.Incomplete()
 }
 
 // minimumWeight is what a tool result weighs at its shortest.

@@ -29,10 +29,10 @@ func summaryJob(g *pass.Given, out *view.Composition, planner *spans.Planner, p 
 		return nil, err
 	}
 	ask := liveAsk{g: g, composed: out, job: w}
-	if w.Live, w.NotLive, err = ask.request(); g.Loaded.IgnoreMissing(err) != nil {
+	if w.Live, w.NotLive, err = ask.request(); view.IgnoreMissing(err) != nil {
 		return nil, err
 	}
-	return w, g.Loaded.Incomplete()
+	return w, g.Loaded.Extras.Incomplete()
 }
 
 // liveAsk is the question whether the agent's own model can be asked for the summary of a job.
@@ -128,7 +128,7 @@ func (d *liveAsk) task(shown int) (*summarize.LiveTask, error) {
 		}
 		stays := *u
 		stays.Items = slices.Clone(u.Items[:1])
-		parts, err := d.g.Loaded.Inline(stays.Items[0].Parts)
+		parts, err := d.g.Loaded.Extras.Inline(stays.Items[0].Parts)
 		stays.Items[0].Parts, t.Stays = parts, &stays
 		return t, err
 	}

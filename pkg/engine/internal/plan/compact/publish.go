@@ -46,7 +46,7 @@ func (d *compacting) readyDraft() (*drafts.Draft, error) {
 	for i := range r.Steps {
 		own[i], names[i] = r.Steps[i].Own, drafts.TextSlot(i)
 	}
-	texts, err := d.Given.Loaded.ExtraSlots(names...)
+	texts, err := d.Given.Loaded.Extras.Slots(names...)
 	if err := cmp.Or(d.Given.Loaded.Require(own...), err); err != nil {
 		return nil, err
 	}

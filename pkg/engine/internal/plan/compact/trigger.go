@@ -56,7 +56,7 @@ func newestCannotFit(g *pass.Given, out *view.Composition) bool {
 
 // reportAnswered says whether the view was made smaller for the last report before.
 func reportAnswered(g *pass.Given) bool {
-	r, _, err := g.Loaded.LastUsage()
+	r, _, err := g.Loaded.Slots.LastUsage()
 	return err != nil || r.Spent
 }
 

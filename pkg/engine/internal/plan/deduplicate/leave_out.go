@@ -9,6 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/dedup"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // minRunChars is how many characters lines must have together to be named instead of shown.
@@ -74,14 +75,14 @@ func (d *deduplication) edits() ([]conversation.Edit, error) {
 	kept, w := texts[:0], d.g.Loaded
 	for _, t := range texts {
 		var err error
-		if t.hashes, err = w.Lines(t.item.Message, t.part); w.IgnoreMissing(err) != nil {
+		if t.hashes, err = w.Lines(t.item.Message, t.part); view.IgnoreMissing(err) != nil {
 			return nil, err
 		}
 		if len(t.hashes) > 1 {
 			kept = append(kept, t)
 		}
 	}
-	if err := w.Incomplete(); err != nil {
+	if err := w.Extras.Incomplete(); err != nil {
 		return nil, err
 	}
 	err := d.edit(kept, int(conversation.ValueOr(d.policy.Deduplication.MinLines, conversation.DefaultMinLines)))
@@ -142,7 +143,7 @@ func (d *deduplication) edit(texts []*lineText, minLines int) error {
 		weight := t.item.Parts[t.shown].Tokens
 		if t.enters {
 			p, err := d.deduplicate(t, texts, index)
-			if err := d.g.Loaded.IgnoreMissing(err); err != nil {
+			if err := view.IgnoreMissing(err); err != nil {
 				return err
 			}
 			if len(p.Copies) > 0 {
@@ -157,7 +158,7 @@ func (d *deduplication) edit(texts []*lineText, minLines int) error {
 		}
 		index.Add(t.hashes, shown...)
 	}
-	if err := d.g.Loaded.Incomplete(); err != nil {
+	if err := d.g.Loaded.Extras.Incomplete(); err != nil {
 		return err
 	}
 	d.close()

@@ -29,7 +29,7 @@ func (d *deduplication) deduplicate(t *lineText, texts []*lineText, index *dedup
 		}
 		return ok
 	})
-	if err := d.g.Loaded.Incomplete(); err != nil || len(runs) == 0 {
+	if err := d.g.Loaded.Extras.Incomplete(); err != nil || len(runs) == 0 {
 		return edit, err
 	}
 	var out []string
@@ -91,7 +91,7 @@ func (d *deduplication) read(t *lineText) error {
 		return nil
 	}
 	text, _ := t.item.Message.Parts[t.part].OneText()
-	texts, err := d.g.Loaded.Texts(text)
+	texts, err := d.g.Loaded.Extras.Texts(text)
 	if err == nil {
 		t.lines = strings.Split(texts[0], "\n")
 	}

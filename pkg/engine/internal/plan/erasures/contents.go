@@ -29,7 +29,7 @@ func (x *Erasures) expireContents(addEdit func(conversation.Edit)) error {
 	for _, c := range x.shared {
 		names = append(names, contents.SharedSlot(c.SHA256))
 	}
-	read, err := x.loaded.ExtraSlots(names...)
+	read, err := x.loaded.Extras.Slots(names...)
 	if err != nil {
 		return err
 	}

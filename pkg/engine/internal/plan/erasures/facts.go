@@ -6,6 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
@@ -17,14 +18,14 @@ func (x *Erasures) FactsLeft(r conversation.Range, known []conversation.Fact) ([
 			continue
 		}
 		m := x.Messages[index]
-		parts, err := x.loaded.Inline(x.remainingParts(m))
-		if err := x.loaded.IgnoreMissing(err); err != nil {
+		parts, err := x.loaded.Extras.Inline(x.remainingParts(m))
+		if err := view.IgnoreMissing(err); err != nil {
 			return nil, err
 		}
 		standing := compaction.Facts([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: parts}}}})
 		known = compaction.ForgetFacts(known, index, standing)
 	}
-	return known, x.loaded.Incomplete()
+	return known, x.loaded.Extras.Incomplete()
 }
 
 // remainingParts are the parts of a message that this build rewrites as the view knows them: without what it erases, and corrected.
@@ -46,16 +47,16 @@ func (x *Erasures) remainingParts(rewritten *conversation.Message) []conversatio
 func (x *Erasures) eraseFacts() error {
 	for _, seq := range slices.Sorted(maps.Keys(x.edits)) {
 		if e := x.edits[seq]; e.Summary != nil {
-			if err := x.loaded.IgnoreMissing(x.eraseFactsOf(e)); err != nil {
+			if err := view.IgnoreMissing(x.eraseFactsOf(e)); err != nil {
 				return err
 			}
 		}
 	}
-	return x.loaded.Incomplete()
+	return x.loaded.Extras.Incomplete()
 }
 
 func (x *Erasures) eraseFactsOf(e *conversation.Edit) error {
-	k, err := x.loaded.Facts(e.Summary)
+	k, err := x.loaded.Extras.Facts(e.Summary)
 	if err != nil || len(k.Facts) == 0 {
 		return err
 	}

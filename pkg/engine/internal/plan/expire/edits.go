@@ -43,7 +43,7 @@ func (d *expiring) removeUnit(x *expiry.Due) error {
 	}
 	for _, p := range x.Erase { // a summary may exist of a text that is removed now
 		o, err := original(d.Given, &expiry.Due{Unit: x.Unit, Index: p.Index, Part: p.Part})
-		if err := d.Given.Loaded.IgnoreMissing(err); err != nil {
+		if err := view.IgnoreMissing(err); err != nil {
 			return err
 		}
 		if o != nil {
@@ -51,7 +51,7 @@ func (d *expiring) removeUnit(x *expiry.Due) error {
 		}
 	}
 	d.eraseDue(x)
-	return d.Given.Loaded.Incomplete()
+	return d.Given.Loaded.Extras.Incomplete()
 }
 
 // allButKept replaces, by nothing, all parts of a message but the additions that are kept for the last messages and are still in their
@@ -138,7 +138,7 @@ func original(g *pass.Given, x *expiry.Due) (*originalText, error) {
 		o.parts = append(o.parts, m.Parts[p])
 	}
 	var err error
-	if o.parts, err = g.Loaded.Inline(o.parts); err != nil {
+	if o.parts, err = g.Loaded.Extras.Inline(o.parts); err != nil {
 		return nil, err
 	}
 	o.text = compaction.PartsText(o.parts)

@@ -6,6 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
@@ -43,7 +44,7 @@ func (d *expiring) eraseOutsideView() error {
 			continue
 		}
 		if !shown[x.Index] {
-			if err := d.Given.Loaded.IgnoreMissing(d.eraseUnshown(x.Index)); err != nil {
+			if err := view.IgnoreMissing(d.eraseUnshown(x.Index)); err != nil {
 				return err
 			}
 		}
@@ -53,7 +54,7 @@ func (d *expiring) eraseOutsideView() error {
 		}
 	}
 	d.out.Erasures = left
-	return d.Given.Loaded.Incomplete()
+	return d.Given.Loaded.Extras.Incomplete()
 }
 
 // eraseUnshown lets go what is due of a message that the view does not show.

@@ -112,11 +112,11 @@ func (d *expiring) applyExpirations() error {
 			d.noteDeferred(&due[i].Due, conversation.ReasonHeldForRewrite)
 			continue
 		}
-		if err := d.Given.Loaded.IgnoreMissing(d.applyExpiration(&due[i].Due)); err != nil {
+		if err := view.IgnoreMissing(d.applyExpiration(&due[i].Due)); err != nil {
 			return err
 		}
 	}
-	if err := d.Given.Loaded.Incomplete(); err != nil {
+	if err := d.Given.Loaded.Extras.Incomplete(); err != nil {
 		return err
 	}
 	if len(d.wants.Texts)+len(d.wants.BeforeErasure) > 0 {

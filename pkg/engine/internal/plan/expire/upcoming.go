@@ -82,9 +82,9 @@ func (e *Expired) Write(g *pass.Given, c *store.Change) {
 		for i := range list {
 			list[i] = e.Requested.Entry(&e.Upcoming[i], g.Turn)
 		}
-		view.WriteList(c, g.Loaded, drafts.RequestedSlot, list, record.EncodeAskedSummaries)
+		view.WriteList(c, g.Loaded.Slots, drafts.RequestedSlot, list, record.EncodeAskedSummaries)
 	}
 	if g.NewTurn {
-		view.WriteList(c, g.Loaded, erasures.DueSlot, e.Erasures, record.EncodeErasures)
+		view.WriteList(c, g.Loaded.Slots, erasures.DueSlot, e.Erasures, record.EncodeErasures)
 	}
 }

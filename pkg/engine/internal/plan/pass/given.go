@@ -67,7 +67,7 @@ func (g *Given) OverLimit(out *view.Composition) int64 { return g.Weight(out) - 
 // view has gained or lost since by our count. The answer was reported as output, and is on record since: it counts once, as the more of both.
 func (g *Given) UsedTokens(out *view.Composition) (tokens int64, isReported bool) {
 	now := g.Settings.Scaled(g.Weight(out))
-	r, ok, err := g.Loaded.LastUsage()
+	r, ok, err := g.Loaded.Slots.LastUsage()
 	if err != nil || !ok || r.Model != g.Model {
 		return now, false
 	}
@@ -126,7 +126,7 @@ func (g *Given) UserWords(v *conversation.View, m *conversation.Message) (string
 	if it, ok := v.Beside(m); ok {
 		shown = it.Parts
 	}
-	parts, err := g.Loaded.Inline(shown)
+	parts, err := g.Loaded.Extras.Inline(shown)
 	return compaction.UserText(parts), err
 }
 

@@ -43,7 +43,7 @@ func Reclaim(g *pass.Given, d pass.Draft) (Pruned, error) {
 
 // Write adds to the build's change which pruned results are to be erased.
 func (p *Pruned) Write(g *pass.Given, c *store.Change) {
-	view.WriteList(c, g.Loaded, erasures.PrunedSlot, p.Reclaims, record.EncodeReclaims)
+	view.WriteList(c, g.Loaded.Slots, erasures.PrunedSlot, p.Reclaims, record.EncodeReclaims)
 }
 
 func (d *pruning) prune() error {

@@ -6,6 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // Target is a tool result that may be clipped.
@@ -37,7 +38,7 @@ func Clip(s *pass.Sketch, targets []Target, reason conversation.Reason) error {
 			end++
 		}
 		e, err := ClipMessage(s.Given, s.Erased, targets[at:end], reason)
-		if err = w.IgnoreMissing(err); err != nil {
+		if err = view.IgnoreMissing(err); err != nil {
 			return err
 		}
 		if len(e.Parts) > 0 {
@@ -45,7 +46,7 @@ func Clip(s *pass.Sketch, targets []Target, reason conversation.Reason) error {
 		}
 		at = end
 	}
-	if err := w.Incomplete(); err != nil {
+	if err := w.Extras.Incomplete(); err != nil {
 		return err
 	}
 	if len(s.Edits) == made {
@@ -67,11 +68,11 @@ func ClipMessage(g *pass.Given, erased *erasures.Erasures, targets []Target, rea
 			continue
 		}
 		// A stronger edit is always computed from the original.
-		whole, err := g.Loaded.Inline(m.Parts[t.Part : t.Part+1])
-		if err := g.Loaded.IgnoreMissing(err); err != nil {
+		whole, err := g.Loaded.Extras.Inline(m.Parts[t.Part : t.Part+1])
+		if err := view.IgnoreMissing(err); err != nil {
 			return e, err
 		}
-		if g.Loaded.Incomplete() != nil {
+		if g.Loaded.Extras.Incomplete() != nil {
 			continue
 		}
 		shown, ok := compaction.Clip(whole[0], index, t.Limit, g.Settings.Counter)
@@ -82,5 +83,5 @@ func ClipMessage(g *pass.Given, erased *erasures.Erasures, targets []Target, rea
 		e.After += int64(shown.Tokens)
 		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.Part, Level: conversation.Shortened, Shown: shown})
 	}
-	return e, g.Loaded.Incomplete()
+	return e, g.Loaded.Extras.Incomplete()
 }

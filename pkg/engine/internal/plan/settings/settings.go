@@ -62,7 +62,7 @@ func Resolve(in *Input) (*Settings, error) {
 		return nil, noRoom()
 	}
 	var err error
-	if s.Factor, err = in.Loaded.Factor(in.Model, profile); err != nil {
+	if s.Factor, err = in.Loaded.Slots.Factor(in.Model, profile); err != nil {
 		return nil, err
 	}
 	s.Limit = s.Unscaled(s.Budget)
@@ -96,7 +96,7 @@ func ownBudget(in *Input, tokens int64, profile conversation.ModelProfile) (bool
 	if own.Or(in.Defaults).Fit.ContextWindowTokens != nil {
 		return tokens >= Budget(BudgetOverride{}, profile, own.Fit, in.Defaults.Fit).Tokens(), nil
 	}
-	known, err := in.Loaded.BudgetWindows()
+	known, err := in.Loaded.Slots.BudgetWindows()
 	return tokens >= known.Largest(), err
 }
 

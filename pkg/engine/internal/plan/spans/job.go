@@ -8,6 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // Job gets everything together that a plan needs, but for what of it is not loaded. room is what the target of the compaction leaves for its
@@ -24,11 +25,11 @@ func (d *Planner) Job(p *drafts.Plan, room int64) (*drafts.Job, error) {
 	w.Prompt = d.Prompt()
 	for i := range p.Steps {
 		units, err := d.ownUnits(&p.Steps[i])
-		if err := d.Loaded.IgnoreMissing(err); err != nil {
+		if err := view.IgnoreMissing(err); err != nil {
 			return nil, err
 		}
 		w.Units, w.Whole = append(w.Units, compaction.Brief(units)), append(w.Whole, units)
-		if err := d.Loaded.IgnoreMissing(d.readEarlier(w, p.Steps[i].Children)); err != nil {
+		if err := view.IgnoreMissing(d.readEarlier(w, p.Steps[i].Children)); err != nil {
 			return nil, err
 		}
 	}
@@ -65,14 +66,14 @@ func (d *Planner) ownUnits(s *drafts.Step) ([]conversation.Unit, error) {
 	units := d.spanUnits(conversation.SubtractRanges(append(d.newlyCovered(s), s.Own), s.Verbatim)...)
 	for it := range conversation.Items(units) {
 		*it = it.WithoutRecalled()
-		parts, err := d.Loaded.Inline(it.Parts)
-		if err := d.Loaded.IgnoreMissing(err); err != nil {
+		parts, err := d.Loaded.Extras.Inline(it.Parts)
+		if err := view.IgnoreMissing(err); err != nil {
 			return nil, err
 		}
 		message := *it.Message
 		it.Message, it.Parts = &message, parts
 	}
-	return units, d.Loaded.Incomplete()
+	return units, d.Loaded.Extras.Incomplete()
 }
 
 // readEarlier reads the summaries that a step takes up.
@@ -82,12 +83,12 @@ func (d *Planner) readEarlier(w *drafts.Job, ids []int64) error {
 		if !slices.Contains(ids, s.ID) {
 			continue
 		}
-		text, err := d.Loaded.Texts(s.Text)
+		text, err := d.Loaded.Extras.Texts(s.Text)
 		if err != nil {
 			return err
 		}
 		earlier := drafts.Text{Text: text[0]}
-		if earlier.SummaryFacts, err = d.Loaded.Facts(d.Erased.AsCommitted(&e).Summary); err != nil {
+		if earlier.SummaryFacts, err = d.Loaded.Extras.Facts(d.Erased.AsCommitted(&e).Summary); err != nil {
 			return err
 		}
 		if earlier.Facts, err = d.Erased.FactsLeft(e.Range, earlier.Facts); err != nil {

@@ -64,7 +64,7 @@ const usageJump = 2
 
 // jump says that the last report is far beyond our count: something is sent that the sidecar was not told of.
 func jump(g *pass.Given) []conversation.Degradation {
-	r, ok, err := g.Loaded.LastUsage()
+	r, ok, err := g.Loaded.Slots.LastUsage()
 	if err != nil || !ok || r.Model != g.Model || r.Context <= usageJump*g.Settings.Scaled(r.Counted) {
 		return nil
 	}

@@ -21,7 +21,7 @@ type Opened struct {
 
 // Open loads what the build may show: from the window in force for its budget on, or from where a window for a new one starts.
 func Open(g *pass.Given) (Opened, error) {
-	known, err := g.Loaded.BudgetWindows()
+	known, err := g.Loaded.Slots.BudgetWindows()
 	if err != nil {
 		return Opened{}, err
 	}
