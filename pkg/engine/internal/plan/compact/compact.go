@@ -120,7 +120,7 @@ func planner(g *pass.Given, d pass.Draft, goal settings.Compaction) *spans.Plann
 // it leaves over the target is summarized without a model. It says whether the view has become smaller by enough; if not, the view
 // is left as it was.
 func (d *compacting) summarizeOlder(why conversation.Reason, target int64, keep int32) (bool, error) {
-	before, kept, important := d.Weight(), d.Keep(), len(d.important)
+	was := before{weight: d.Weight(), draft: d.Keep(), important: len(d.important)}
 	if dr, err := d.readyDraft(); err != nil {
 		return false, err
 	} else if dr != nil {
@@ -128,22 +128,15 @@ func (d *compacting) summarizeOlder(why conversation.Reason, target int64, keep 
 			return false, err
 		}
 	}
-	smaller := func() bool {
-		if d.keepsIfSmaller(before, kept) {
-			return true
-		}
-		d.important = d.important[:important]
-		return false
+	if why == conversation.ReasonCacheCold && (len(d.Edits) > len(was.draft.Edits) || !isColdCut(d.Given, d.Composed)) {
+		return d.keepsIfSmaller(was), nil
 	}
-	if why == conversation.ReasonCacheCold && (len(d.Edits) > len(kept.Edits) || !isColdCut(d.Given, d.Composed)) {
-		return smaller(), nil
-	}
-	if len(d.Edits) == len(kept.Edits) || d.Weight() > target*overTarget/100 {
+	if len(d.Edits) == len(was.draft.Edits) || d.Weight() > target*overTarget/100 {
 		if err := d.summarizeAnew(why, target, keep); err != nil || d.wants != nil {
 			return false, err
 		}
 	}
-	if !smaller() { // by what the summary replaces alone
+	if !d.keepsIfSmaller(was) { // by what the summary replaces alone
 		return false, nil
 	}
 	if why == conversation.ReasonCacheCold { // nothing presses: what was asked stays whole
@@ -257,12 +250,20 @@ func (d *compacting) mayWait(w *drafts.Job) (may bool, why string) {
 	}
 }
 
+// before is what a compaction had before it tried something.
+type before struct {
+	weight    int64 // of the view, with what is always sent
+	draft     pass.Draft
+	important int // units that were noted as important
+}
+
 // keepsIfSmaller keeps what was done since if it was worth it, and goes back otherwise.
-func (d *compacting) keepsIfSmaller(before int64, kept pass.Draft) bool {
-	if len(d.Edits) > len(kept.Edits) && compaction.Shrinks(before, d.Weight(), d.goal.Shrink) {
+func (d *compacting) keepsIfSmaller(was before) bool {
+	if len(d.Edits) > len(was.draft.Edits) && compaction.Shrinks(was.weight, d.Weight(), d.goal.Shrink) {
 		return true
 	}
-	for _, e := range d.GoBack(kept) {
+	d.important = d.important[:was.important]
+	for _, e := range d.GoBack(was.draft) {
 		d.Notes.Degradations = append(d.Notes.Degradations, conversation.Degradation{
 			Asked:  fmt.Sprintf("a summary of messages %d-%d", e.Range.First, e.Range.End-1),
 			Reason: "it would not have made the view smaller by enough", Done: "the window's start moves instead, if the view is over its budget",
